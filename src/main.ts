@@ -24,7 +24,7 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
       controller.abort(error)
     })
   }
-  const isUnwritten = watchOutput()
+  const hasOutputFailed = watchOutput()
   let hasEnded = false
   // Node exits 0 when nothing is left to wait for, even in the middle of a verb; a job file may also call exit.
   process.on('exit', (code) => {
@@ -46,7 +46,7 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
     isOutputTerminal: process.stdout.isTTY,
   })
   hasEnded = true
-  process.exitCode = exitCode || Number(isUnwritten())
+  process.exitCode = exitCode || Number(hasOutputFailed())
   // A job file may leave something open, such as a connection, so exit after a while. Flush first: a pipe may be slow.
   const endLater = () => callIfStillRunning(GRACE_MS, endProcess)
   process.stdout.write('', () => process.stderr.write('', endLater))
@@ -59,17 +59,17 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
 
 /** Reports a failure to write the output, such as a full disk. @returns a function that tells whether one happened */
 function watchOutput(): () => boolean {
-  let isUnwritten = false
+  let hasFailed = false
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     // The reader closed the pipe, as in `livehouse status | head -1`: that is not an error.
-    if (code === 'EPIPE' || isUnwritten) return
-    isUnwritten = true
+    if (code === 'EPIPE' || hasFailed) return
+    hasFailed = true
     process.stderr.write(`livehouse: the output cannot be written: ${message}. What the command has done stays done.\n`)
     process.exitCode ||= 1
   })
   // A failure to write the log cannot be reported anywhere. The work goes on.
   process.stderr.on('error', () => {})
-  return () => isUnwritten
+  return () => hasFailed
 }
 
 /** Exits with `process.exitCode`. */

@@ -36,10 +36,10 @@ export function createOperatorActions(context: AppContext, db: Db, runJob: RunJo
       return true
     },
     /** Retries everything in quarantine. @returns the id of the run that records this */
-    retryQuarantine: async (askedBy: string) => await runIdOf(retryOnRecord({ ...context, askedBy }, db, undefined)),
+    retryQuarantine: async (askedBy: string) => await runIdOf(runRetry({ ...context, askedBy }, db, undefined)),
     /** Removes a range from coverage, so that the next sync reads it again. @returns the id of the run */
     reopen: async (range: RangeToForget, askedBy: string) =>
-      await runIdOf(forgetOnRecord({ ...context, askedBy }, db, range)),
+      await runIdOf(runForget({ ...context, askedBy }, db, range)),
   }
 }
 
@@ -63,7 +63,7 @@ async function recordAction<T extends object>(
 }
 
 /** Retries what is in quarantine, as a recorded run. @param names of streams; all if undefined */
-export async function retryOnRecord(
+export async function runRetry(
   context: AppContext,
   db: Db,
   names: readonly string[] | undefined,
@@ -80,7 +80,7 @@ export async function retryOnRecord(
 }
 
 /** Removes a range from coverage, as a recorded run, so that the next sync reads it again. */
-export async function forgetOnRecord(
+export async function runForget(
   context: AppContext,
   db: Db,
   range: RangeToForget,

@@ -49,7 +49,7 @@ export function runProblemsOf(error: unknown): readonly RunProblem[] {
 }
 
 /** The original error, if disposing of resources (`await using`) failed after it. */
-export function causeBehind(error: unknown): unknown {
+export function unwrapSuppressed(error: unknown): unknown {
   let cause = error
   while (cause instanceof SuppressedError) cause = cause.suppressed
   return cause

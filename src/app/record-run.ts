@@ -5,7 +5,7 @@ import { Leases } from '../ledger/leases/leases.ts'
 import { finishRun, openRun } from '../ledger/runs/runs.ts'
 import { watchForCancel } from './cancel-run.ts'
 import type { AppContext } from './context.ts'
-import { causeBehind, failureOutcome, outcomeObject } from './outcome.ts'
+import { unwrapSuppressed, failureOutcome, outcomeObject } from './outcome.ts'
 import { reportCauses } from './report-causes.ts'
 
 /** A run under way. */
@@ -66,7 +66,7 @@ export async function recordRun<T extends RunOutcome>(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `work` and `header` make up all of `T`
     outcome = { ...result, ...header() } as unknown as T
   } catch (thrown) {
-    const error = causeBehind(thrown)
+    const error = unwrapSuppressed(thrown)
     const failure = failureOutcome(runId, { error, ...header() })
     // If the database does not answer, that probably stopped the run too: a second error would only hide the first.
     await finish(failure, outcomeObject(failure)).catch(() => {})

@@ -16,7 +16,7 @@ import { openRunConnection, readServiceTime } from './open-connection.ts'
 import { boundsOf, outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 import { createSliceDeps, type ExtractionRequest } from './run-extraction.ts'
-import { openProgressOnRecord } from './save-progress.ts'
+import { openRecordedProgress } from './save-progress.ts'
 
 type Common = 'command' | 'settings' | 'db' | 'streams' | 'namesChannels' | 'connection'
 
@@ -63,7 +63,7 @@ async function compare(
   const connection = request.connection ?? resources.use(await openRunConnection(context, settings, db))
   const clock = await readServiceTime(context, connection)
   await endAcceptances(db, new Date(clock.now()))
-  await using progress = await openProgressOnRecord(context, db, runId)
+  await using progress = await openRecordedProgress(context, db, runId)
   log.info('run.started', { runId, command: request.command })
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
   const questions = await readQuestions(db, new Date(clock.now() - UNLISTED_GRACE_MS))

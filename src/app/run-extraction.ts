@@ -30,7 +30,7 @@ import type { AppContext } from './context.ts'
 import { askGoneChannels, recordUnknownChannels } from './gone-channels.ts'
 import { openConnection, openRunConnection, readServiceTime } from './open-connection.ts'
 import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
-import { openProgressOnRecord } from './save-progress.ts'
+import { openRecordedProgress } from './save-progress.ts'
 
 export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' | 'command' | 'parameters'> {
   readonly settings: ExtractionSettings
@@ -157,7 +157,7 @@ async function extract(
   const { log, signal } = context
   const { command, settings, db } = request
   const { service, configured } = settings
-  await using progress = await openProgressOnRecord(context, db, runId)
+  await using progress = await openRecordedProgress(context, db, runId)
   log.info('run.started', { runId, command })
   // Registering no channels would retire all of them, only because LIVEHOUSE_CHANNELS is not set.
   if (configured.length > 0) await registerChannels(db, configured, runId)

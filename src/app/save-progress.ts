@@ -11,7 +11,7 @@ const SAVE_AFTER_MS = 1000
  * Shows and records the progress of a run. Use it with `await using`. Progress that cannot be saved is dropped: the run
  * itself reports problems with the database.
  */
-export async function openProgressOnRecord(
+export async function openRecordedProgress(
   { openProgress }: Pick<AppContext, 'openProgress'>,
   db: Db,
   runId: string,

@@ -67,7 +67,7 @@ export interface ExtractionSettings {
 }
 
 /** A configured channel in the planner's terms: from the start of day `from` to the end of day `until`. */
-export function plannedChannel({ channelId, from, until }: ChannelSetting): PlannedChannel {
+export function toPlannedChannel({ channelId, from, until }: ChannelSetting): PlannedChannel {
   return {
     channelId,
     from: from === null ? undefined : parseWallTime(from),
@@ -77,6 +77,6 @@ export function plannedChannel({ channelId, from, until }: ChannelSetting): Plan
 
 /** Returns a function from a channel id to the configured range to read; no bounds if the channel is not configured. */
 export function rangeOfChannels(configured: readonly ChannelSetting[]) {
-  const ranges = new Map(configured.map((channel) => [channel.channelId, plannedChannel(channel)]))
+  const ranges = new Map(configured.map((channel) => [channel.channelId, toPlannedChannel(channel)]))
   return (channelId: string) => ranges.get(channelId) ?? {}
 }

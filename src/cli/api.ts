@@ -3,7 +3,7 @@ import { openSharedDatabase } from '../app/open-database.ts'
 import { readServiceAndAnyDatabase, readSettings } from '../config.ts'
 import { requestTicket, saveMenu, ticketScopes, ticketTitles } from '../service/other-calls.ts'
 import { readInteger, readList } from './flags.ts'
-import { minuteIn } from './format.ts'
+import { formatMinuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 const ticketActions = ['ticket'] as const
@@ -71,7 +71,7 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
     await using connection = openConnection(context, service, shared, { longestRefusedMs: WATCHED_REFUSED_MS })
     if (action === 'token') {
       const { value, issuedAtMs, expiresAtMs } = await connection.accessToken(context)
-      const until = minuteIn(service.timeZone)(new Date(expiresAtMs))
+      const until = formatMinuteIn(service.timeZone)(new Date(expiresAtMs))
       print(`token    ${values.show ? value : mask(value)}`)
       print(`valid    ${Math.round((expiresAtMs - issuedAtMs) / 1000)} s, until ${until} ${service.timeZone}`)
       if (!values.show) print('(--show prints the whole token)')

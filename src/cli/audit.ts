@@ -7,7 +7,7 @@ import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-cl
 import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodes, checkUsage } from './failure.ts'
-import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams, refuseFarAhead } from './flags.ts'
+import { chooseChannels, namesOf, CHANNELS_HELP, readRange, readStreams, refuseFarAhead } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 
@@ -22,7 +22,7 @@ ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day.`,
       from: ['DATE', "a day of the service's calendar, or a time in whole minutes (default: from the beginning)"],
       to: ['DATE', 'the same, exclusive (default: up to what is covered)'],
       streams: ['a,b', `only these streams, with the lists that they need (default: all); ${namesOf(streams)}`],
-      channels: ['x,y', OF_CHANNELS],
+      channels: ['x,y', CHANNELS_HELP],
       'no-reopen': 'leaves the ledger as it is',
       json: 'prints one JSON object instead: that of a sync, with "audit": {"partitions", "not_audited", "gone"}',
     },
@@ -41,7 +41,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
   },
   async (context, { values, chosenStreams, range }) => {
     const audited = chosenStreams.filter(({ isBudgeted }) => !isBudgeted)
-    const settings = readExtractionSettings(context, audited, channelsOf(values.channels))
+    const settings = readExtractionSettings(context, audited, chooseChannels(values.channels))
     const { timeZone } = settings.service
     // An audit goes up to now, whatever --to says.
     checkUsage((refuse) => refuseFarAhead({ ...range, to: undefined }, context.clock.now(), timeZone, refuse))

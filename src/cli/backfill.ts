@@ -6,9 +6,9 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
-import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams, refuseFarAhead, runFlags } from './flags.ts'
+import { chooseChannels, namesOf, CHANNELS_HELP, readRange, readStreams, refuseFarAhead, runFlags } from './flags.ts'
 import { fanOut, openQueueIf } from '../scheduler/fan-out.ts'
-import { minuteIn } from './format.ts'
+import { formatMinuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage, type Refuse } from './failure.ts'
@@ -27,7 +27,7 @@ sync that runs at the same time.`,
         'a,b',
         `only these (default: ${namesOf(filtered)}); ${onlyWhenNamed} only where it is named: ten calls a day`,
       ],
-      channels: ['x,y', OF_CHANNELS],
+      channels: ['x,y', CHANNELS_HELP],
       'only-gaps': 'reads only what is not covered',
       'newest-first': 'the newest days first (default: the oldest)',
       restart: 'forgets how far an unfinished backfill of the same arguments has come',
@@ -44,7 +44,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     given: readRange(values, refuse, ['--from']),
   }),
   async (context, { values, chosenStreams, given }) => {
-    const settings = readExtractionSettings(context, chosenStreams, channelsOf(values.channels))
+    const settings = readExtractionSettings(context, chosenStreams, chooseChannels(values.channels))
     const { service } = settings
     checkUsage((refuse) => refuseFarAhead(given, context.clock.now(), service.timeZone, refuse))
     const { now } = await askWallTime(context, service)
@@ -80,7 +80,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       parameters: args,
       db,
       isResumable: true,
-      onResumed: (at) => context.remark(`resumes the backfill of ${minuteIn(service.timeZone)(at)}`),
+      onResumed: (at) => context.remark(`resumes the backfill of ${formatMinuteIn(service.timeZone)(at)}`),
       clock: context.clock,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
       runPhases: queue && fanOut(queue),

@@ -2,8 +2,8 @@ import { openAsItIs } from '../app/open-database.ts'
 import { listChannels, type ShownChannel } from '../app/read-records.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
-import { JSON_OF_LIST } from './flags.ts'
-import { formatAge, formatTable, printResult, snakeCased } from './format.ts'
+import { LIST_JSON_HELP } from './flags.ts'
+import { formatAge, formatTable, printResult, toSnakeCase } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 export const channels = defineCommand(
@@ -11,7 +11,7 @@ export const channels = defineCommand(
     about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse. Needs only the database. States: active; new
 (nothing has run since it was configured); retired (no longer configured); gone (the service did not know it on three
 days: it is checked once a day).`,
-    flags: { json: JSON_OF_LIST },
+    flags: { json: LIST_JSON_HELP },
     examples: `livehouse channels
 livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`,
   },
@@ -23,7 +23,7 @@ livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .chan
     }))
     await using database = await openAsItIs(context, settings.database)
     const shown = await listChannels(database.isMigrated ? database.db : undefined, settings.channels)
-    printResult(context, isJson, { channels: shown.map(snakeCased) }, describe(shown, context.clock.now()))
+    printResult(context, isJson, { channels: shown.map(toSnakeCase) }, describe(shown, context.clock.now()))
     return 0
   },
 )

@@ -20,7 +20,7 @@ import type { CliContext } from './command.ts'
 import { settingsOf } from './emulate.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodes } from './failure.ts'
-import { JSON_OF_RUN, readInteger } from './flags.ts'
+import { RUN_JSON_HELP, readInteger } from './flags.ts'
 import { formatTable, printResult } from './format.ts'
 import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
@@ -41,7 +41,7 @@ another demo that is under way; the PostgreSQL goes on running.`,
     flags: {
       channels: ['N', 'channels (default 5)'],
       viewers: ['N', 'viewers per channel (default 2000)'],
-      json: JSON_OF_RUN,
+      json: RUN_JSON_HELP,
     },
     notes: 'Exit codes: 0 every table holds what the emulator has, 1 otherwise.',
     examples: `livehouse demo

@@ -4,7 +4,7 @@ import { hasCode } from '../core/errors.ts'
 import { isTimeZone } from '../core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../emulator/server.ts'
 import { readInteger } from './flags.ts'
-import { envLines } from './format.ts'
+import { formatEnv } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** The default port. It is fixed, so that printed settings stay valid. */
@@ -60,7 +60,7 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
         return startEmulator({ ...settings, port: 0, clock })
       },
     )
-    for (const line of envLines({ ...settingsOf(emulator), DATABASE_URL: 'embedded' })) print(line)
+    for (const line of formatEnv({ ...settingsOf(emulator), DATABASE_URL: 'embedded' })) print(line)
     const [channel] = emulator.world.channels.values()
     remark(`The hash id of channel ${channel?.id ?? ''} is ${channel?.hashId ?? ''} (api ticket). Ctrl-C ends it.`)
     if (!signal.aborted) await once(signal, 'abort')

@@ -1,4 +1,4 @@
-import { type ChannelSetting, type ExtractionSettings, plannedChannel } from '../app/settings.ts'
+import { type ChannelSetting, type ExtractionSettings, toPlannedChannel } from '../app/settings.ts'
 import { readDatabaseSettings, readHistoryFrom, readServiceSettings, readSettings } from '../config.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
@@ -32,5 +32,5 @@ export function readExtractionSettings(
       alerts: readAlertSettings(source),
     }
   })
-  return { ...settings, channels: choose(settings.configured).map(plannedChannel) }
+  return { ...settings, channels: choose(settings.configured).map(toPlannedChannel) }
 }

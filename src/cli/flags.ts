@@ -15,15 +15,15 @@ import {
 import { checkUsage, type Refuse } from './failure.ts'
 
 /** Help texts of flags that several verbs share. */
-export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
-export const JSON_OF_LIST = 'prints one JSON object instead'
+export const RUN_JSON_HELP = 'prints one JSON object with what was done instead of a table'
+export const LIST_JSON_HELP = 'prints one JSON object instead'
 /** Flags of the verbs that read rows. */
 export const runFlags = {
   queue: 'queues the partitions for livehouse worker and livehouse serve, instead of reading them here',
   'dry-run': 'shows what would be read: slices and their range; reads and writes nothing',
-  json: JSON_OF_RUN,
+  json: RUN_JSON_HELP,
 } as const
-export const OF_CHANNELS = 'only these channels of LIVEHOUSE_CHANNELS (default: all of them)'
+export const CHANNELS_HELP = 'only these channels of LIVEHOUSE_CHANNELS (default: all of them)'
 
 /** The names of streams, for a sentence. */
 export function namesOf(streams: readonly Stream[]): string {
@@ -53,7 +53,7 @@ export function readStreams(
 }
 
 /** Selects the configured channels that `--channels x,y` names; all if it is not given. @throws usage.invalid */
-export function channelsOf(given: string | undefined) {
+export function chooseChannels(given: string | undefined) {
   return (configured: readonly ChannelSetting[]): readonly ChannelSetting[] =>
     checkUsage((refuse) => {
       const ids = readList('--channels', given, refuse)
@@ -94,12 +94,12 @@ export function readRange(
     return undefined
   }
   const range = { from: read('--from', from), to: read('--to', to) }
-  if (range.from !== undefined && range.to !== undefined) refuseBackwards({ from: range.from, to: range.to }, refuse)
+  if (range.from !== undefined && range.to !== undefined) refuseEmptyRange({ from: range.from, to: range.to }, refuse)
   return range
 }
 
 /** Refuses an empty range. */
-export function refuseBackwards({ from, to }: Window, refuse: Refuse): void {
+export function refuseEmptyRange({ from, to }: Window, refuse: Refuse): void {
   if (from < to) return
   refuse(`--from ${formatWallMinute(from)} is not before --to ${formatWallMinute(to)}; --to is exclusive`)
 }

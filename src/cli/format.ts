@@ -50,7 +50,7 @@ export function printResult({ print }: CliContext, isJson: boolean, result: obje
 }
 
 /** Converts the keys of an object to snake_case, for JSON; keys of nested objects stay. */
-export function snakeCased(object: object): Readonly<Record<string, unknown>> {
+export function toSnakeCase(object: object): Readonly<Record<string, unknown>> {
   const entries = Object.entries(object)
   return Object.fromEntries(
     entries.map(([name, value]) => [name.replace(/[A-Z]/g, (at) => `_${at.toLowerCase()}`), value]),
@@ -67,17 +67,17 @@ export function formatDuration(ms: number): string {
 }
 
 /** Returns a function that formats a time to the minute, on the wall clock of a zone. */
-export function minuteIn(timeZone: string): (at: Date) => string {
+export function formatMinuteIn(timeZone: string): (at: Date) => string {
   return (at) => formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
 }
 
 /** `2026-01-01 00:00 to 2026-01-02 00:00`. */
-export function rangeText({ from, to }: Window): string {
+export function formatRange({ from, to }: Window): string {
   return `${formatWallMinute(from)} to ${formatWallMinute(to)}`
 }
 
 /** `1 row`, `2 rows`. */
-export function counted(count: number, thing: string): string {
+export function formatCount(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
 
@@ -87,7 +87,7 @@ export function formatProofs(counts: Readonly<Partial<Record<Proof, number>>>): 
 }
 
 /** Lines of an `.env` file; a value with special characters is quoted. */
-export function envLines(settings: Readonly<Record<string, string>>): readonly string[] {
+export function formatEnv(settings: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(settings).map(([name, value]) => {
     if (/^[\w.,:/@%?&=+-]+$/.test(value)) return `${name}=${value}`
     // Inside double quotes, a backslash and an n would become a line feed.

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { LivehouseError, wrongUse } from '../core/errors.ts'
 import { passwordsOf } from '../core/secret-pattern.ts'
 import { doctor } from './doctor.ts'
-import { envLines } from './format.ts'
+import { formatEnv } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 const FILE = '.env'
@@ -42,7 +42,7 @@ livehouse init < answers.txt`,
     await ask('LIVEHOUSE_CHANNELS', 'Channel ids, separated by commas; or @ and the path of a file of them')
     const database = 'A Postgres URL; empty for the PostgreSQL that livehouse keeps in .livehouse'
     if ((await ask('DATABASE_URL', database, true)) === '') answers.set('DATABASE_URL', 'embedded')
-    writeFileSync(FILE, [...envLines(Object.fromEntries(answers)), ''].join('\n'), { mode: 0o600, flag: 'wx' })
+    writeFileSync(FILE, [...formatEnv(Object.fromEntries(answers)), ''].join('\n'), { mode: 0o600, flag: 'wx' })
     context.print(`${FILE} is written; only you can read it.\n`)
     const environment = { ...context.environment, ...Object.fromEntries(answers) }
     const code = await doctor.run({ ...context, environment }, [])

@@ -13,8 +13,8 @@ import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import type { CliContext } from './command.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { WRONG_USE } from './failure.ts'
-import { JSON_OF_LIST } from './flags.ts'
-import { formatAge, formatTable, minuteIn, printResult } from './format.ts'
+import { LIST_JSON_HELP } from './flags.ts'
+import { formatAge, formatTable, formatMinuteIn, printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 export const jobs = defineCommand(
@@ -22,7 +22,7 @@ export const jobs = defineCommand(
     about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and how that ended.
 livehouse serve runs those that are on; livehouse run JOB runs any of them now. Reads only the files and the database.
 Exit code 2 if a job would be refused; the output says why.`,
-    flags: { json: JSON_OF_LIST },
+    flags: { json: LIST_JSON_HELP },
     examples: `livehouse jobs
 livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
   },
@@ -59,7 +59,7 @@ function findRefusal(job: Job, channels: readonly ChannelSetting[]): readonly st
 /** Each job's times are in its own zone. */
 function describeJobs(states: readonly JobState[], nowMs: number): string[] {
   const rows = states.map(({ job, next, last, outcome }) => {
-    const minute = minuteIn(job.timeZone)
+    const minute = formatMinuteIn(job.timeZone)
     return [
       job.name,
       job.kind,

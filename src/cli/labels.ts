@@ -2,9 +2,9 @@ import { basename } from 'node:path'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { readTable, readTextFile } from '../config/read-csv.ts'
-import { show } from '../config/values.ts'
+import { quote } from '../config/values.ts'
 import { type GiftLabel, readGiftLabels, writeGiftLabels } from '../ledger/gift-labels.ts'
-import { counted } from './format.ts'
+import { formatCount } from './format.ts'
 import { defineCommand, refuseWords } from './usage.ts'
 import type { Refuse } from './failure.ts'
 
@@ -34,17 +34,17 @@ livehouse labels import gifts.csv`,
     await using db = await openWarehouse(context, readSettings(context.environment, readDatabaseSettings))
     if (given !== undefined) {
       await writeGiftLabels(db, given)
-      context.print(`imported: ${counted(given.length, 'gift')}`)
+      context.print(`imported: ${formatCount(given.length, 'gift')}`)
       return 0
     }
     context.print(COLUMNS.join(','))
     for (const { giftType, giftId, label, group } of await readGiftLabels(db))
-      context.print([giftType, giftId, label ?? '', group ?? ''].map(csvCell).join(','), 'data')
+      context.print([giftType, giftId, label ?? '', group ?? ''].map(quoteCell).join(','), 'data')
     return 0
   },
 )
 
-function csvCell(text: string): string {
+function quoteCell(text: string): string {
   return /[",\r\n#]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
@@ -59,11 +59,11 @@ function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): 
     const problem = (sentence: string): void => refuse(`${file} line ${line}: ${sentence}`)
     const given = cell('gift_type').toLowerCase()
     if (!['', 'cash', 'prop'].includes(given))
-      problem(`gift_type is ${show(given)}; it should be cash, prop or empty (prop)`)
+      problem(`gift_type is ${quote(given)}; it should be cash, prop or empty (prop)`)
     const giftType = given === 'cash' ? 'cash' : 'prop'
     const id = cell('gift_id')
     const isId = /^\d{1,19}$/.test(id) && BigInt(id) <= LARGEST_ID
-    if (!isId) problem(`gift_id is ${show(id)}; it should be a whole number, the id that the service gives the gift`)
+    if (!isId) problem(`gift_id is ${quote(id)}; it should be a whole number, the id that the service gives the gift`)
     const giftId = isId ? BigInt(id).toString() : id
     const earlier = firstLines.get(`${giftType}:${giftId}`)
     if (earlier !== undefined) problem(`${giftType} gift ${giftId} is listed twice, first on line ${earlier}`)

@@ -1,5 +1,5 @@
-import { forgetOnRecord } from '../app/operator-actions.ts'
-import { plannedChannel } from '../app/settings.ts'
+import { runForget } from '../app/operator-actions.ts'
+import { toPlannedChannel } from '../app/settings.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { type PartitionLedger, readLedgers } from '../app/read-records.ts'
@@ -11,8 +11,8 @@ import type { ForgottenPartition } from '../ledger/slices/forget-coverage.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
-import { channelsOf, OF_CHANNELS, readRange, readStreams, refuseBackwards } from './flags.ts'
-import { counted, formatTable, minuteIn, rangeText } from './format.ts'
+import { chooseChannels, CHANNELS_HELP, readRange, readStreams, refuseEmptyRange } from './flags.ts'
+import { formatCount, formatTable, formatMinuteIn, formatRange } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage } from './failure.ts'
 
@@ -39,7 +39,7 @@ export const ledger = defineCommand(
     defaultAction: 'show',
     flags: {
       streams: ['a,b', `only these streams (default: all but ${onlyWhenNamed})`],
-      channels: ['x,y', OF_CHANNELS],
+      channels: ['x,y', CHANNELS_HELP],
       from: ['DATE', "a day of the service's calendar, or a time in whole minutes (show: LIVEHOUSE_HISTORY_FROM)"],
       to: ['DATE', 'the same, exclusive (default: now)'],
     },
@@ -72,8 +72,8 @@ async function show(context: CliContext, asked: LedgerRequest): Promise<readonly
   const isMany = !namesChannels && ledgers.length > MOST_PARTITIONS
   const many = `--channels shows each of the ${ledgers.length} partitions; livehouse status sums them up`
   return [
-    ...(isMany ? [many, ''] : ledgers.flatMap((each) => describePartition(each, minuteIn(timeZone)))),
-    `From ${rangeText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days.`,
+    ...(isMany ? [many, ''] : ledgers.flatMap((each) => describePartition(each, formatMinuteIn(timeZone)))),
+    `From ${formatRange(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days.`,
   ]
 }
 
@@ -82,8 +82,8 @@ function describePartition(ledger: PartitionLedger, minute: (at: Date) => string
   const landed = lastLanded === undefined ? 'never read' : `last landed ${minute(lastLanded.at)}, ${lastLanded.proof}`
   return [
     `${stream} ${partition}: ${landed}`,
-    ...atMost(covered, (window) => `  covered  ${rangeText(window)}`),
-    ...atMost(gaps, (window) => `  gap      ${rangeText(window)}`),
+    ...atMost(covered, (window) => `  covered  ${formatRange(window)}`),
+    ...atMost(gaps, (window) => `  gap      ${formatRange(window)}`),
     ...(['problem', 'accepted'] as const).flatMap((kind) => {
       const ofKind = open.filter((reading) => reading.kind === kind)
       return atMost(ofKind, describeOpen)
@@ -93,11 +93,11 @@ function describePartition(ledger: PartitionLedger, minute: (at: Date) => string
 }
 
 function describeOpen({ window, proof, reason, missingRows, acceptanceId }: OpenReading): string {
-  const where = window === undefined ? 'whole list' : rangeText(window)
+  const where = window === undefined ? 'whole list' : formatRange(window)
   const detail =
     acceptanceId === null
       ? (reason ?? 'no reason was kept')
-      : `${counted(missingRows ?? 0, 'row')} missing, by acceptance ${acceptanceId} (livehouse status)`
+      : `${formatCount(missingRows ?? 0, 'row')} missing, by acceptance ${acceptanceId} (livehouse status)`
   return `  ${(proof ?? '').padEnd(8)} ${where}: ${detail}`
 }
 
@@ -110,7 +110,7 @@ function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
 async function forget(context: CliContext, asked: LedgerRequest): Promise<readonly string[]> {
   const { database, historyFrom, channels, window } = readLedgerSettings(context, asked, 0)
   await using db = await openWarehouse(context, database)
-  const recorded = await forgetOnRecord(context, db, {
+  const recorded = await runForget(context, db, {
     streams: asked.streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
     channels: asked.channels === undefined ? undefined : channels.map(({ channelId }) => channelId),
     window,
@@ -134,7 +134,7 @@ function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
   return [
     ...formatTable(['stream', 'partition', 'slices'], rows),
     ...(rest > 0 ? [`… and ${rest} more partitions`] : []),
-    `Forgotten: the coverage of ${counted(slices, 'slice')} in ${counted(forgotten.length, 'partition')}. ` +
+    `Forgotten: the coverage of ${formatCount(slices, 'slice')} in ${formatCount(forgotten.length, 'partition')}. ` +
       'The next sync reads it again.',
   ]
 }
@@ -147,9 +147,9 @@ function readLedgerSettings({ environment, clock }: CliContext, asked: LedgerReq
     historyFrom: readHistoryFrom(source),
     configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
   }))
-  const chosenChannels = channelsOf(asked.channels)(settings.configured)
+  const chosenChannels = chooseChannels(asked.channels)(settings.configured)
   const now = floorToMinute(wallTimeAt(clock.now(), settings.timeZone))
   const window = { from: asked.from ?? earliest ?? settings.historyFrom, to: asked.to ?? now }
-  checkUsage((refuse) => refuseBackwards(window, refuse))
-  return { ...settings, window, channels: chosenChannels.map(plannedChannel) }
+  checkUsage((refuse) => refuseEmptyRange(window, refuse))
+  return { ...settings, window, channels: chosenChannels.map(toPlannedChannel) }
 }

@@ -11,7 +11,7 @@ import { loadMigrations, migrateDown, migrateUp, readMigrationStatus, readPendin
 import { migrationSql } from '../store/migration-sql.ts'
 import { hasCode } from '../core/errors.ts'
 import type { CliContext } from './command.ts'
-import { minuteIn } from './format.ts'
+import { formatMinuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 export const migrate = defineCommand(
@@ -52,7 +52,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
         return report(context, 'reverted', await migrateDown(db, { signal }))
       case 'status':
         for (const { name, appliedAt } of await readMigrationStatus(db, { signal }))
-          context.print(`${name}  ${appliedAt ? minuteIn(timeZone)(new Date(appliedAt)) : 'pending'}`)
+          context.print(`${name}  ${appliedAt ? formatMinuteIn(timeZone)(new Date(appliedAt)) : 'pending'}`)
         return 0
       case 'sql':
         return await showSql(context, await planForDba(db, timeZone, language), db, settings.queueUrl)

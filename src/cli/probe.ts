@@ -2,7 +2,7 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { runProbe } from '../app/run-probe.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { exitCodes } from './failure.ts'
-import { counted, minuteIn } from './format.ts'
+import { formatCount, formatMinuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 const NAME_WIDTH = 20
@@ -21,7 +21,7 @@ livehouse_ops.source_facts; no row ever depends on them.`,
     const { service, database } = readSettings(context.environment, readServiceAndDatabase)
     await using db = await openWarehouse(context, database, service)
     const outcome = await runProbe(context, { service, database }, db)
-    const minute = minuteIn(service.timeZone)
+    const minute = formatMinuteIn(service.timeZone)
     for (const { answer, subject, foundAt, evidence } of outcome.facts) {
       const before = foundAt < new Date(outcome.startedAt) ? ` (found ${minute(foundAt)})` : ''
       const found = `where the parameters are read: ${answer ?? 'unknown'}${before}`
@@ -30,7 +30,7 @@ livehouse_ops.source_facts; no row ever depends on them.`,
     }
     for (const { message } of outcome.errors) context.print(`✗ ${message}`)
     const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
-    context.print(`${outcome.status}: ${counted(calls, 'call')}; kept in livehouse_ops.source_facts`)
+    context.print(`${outcome.status}: ${formatCount(calls, 'call')}; kept in livehouse_ops.source_facts`)
     return exitCodes[outcome.status]
   },
 )

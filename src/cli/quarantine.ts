@@ -1,10 +1,10 @@
-import { retryOnRecord } from '../app/operator-actions.ts'
+import { runRetry } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { listQuarantine } from '../app/read-records.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/text.ts'
-import { JSON_OF_LIST, readStreams } from './flags.ts'
-import { counted, formatTable, minuteIn, printResult, snakeCased } from './format.ts'
+import { LIST_JSON_HELP, readStreams } from './flags.ts'
+import { formatCount, formatTable, formatMinuteIn, printResult, toSnakeCase } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 export const quarantine = defineCommand(
@@ -16,7 +16,7 @@ personal data.`,
       retry: 'tries to read them with this version; the next sync reads gifts and signups again instead',
     },
     defaultAction: 'list',
-    flags: { stream: ['a,b', 'only this stream, or these'], json: ['', JSON_OF_LIST, 'list'] },
+    flags: { stream: ['a,b', 'only this stream, or these'], json: ['', LIST_JSON_HELP, 'list'] },
     notes: 'Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.',
     examples: `livehouse quarantine
 livehouse quarantine list --stream visitors
@@ -32,9 +32,9 @@ livehouse quarantine retry`,
     await using db = await openWarehouse(context, readSettings(context.environment, readDatabaseSettings))
     if (action === 'list') {
       const listing = await listQuarantine(db, names)
-      const groups = listing.groups.map((group) => snakeCased({ ...group, sample: withoutPhones(group.sample) }))
+      const groups = listing.groups.map((group) => toSnakeCase({ ...group, sample: withoutPhones(group.sample) }))
       printResult(context, isJson, { groups }, describeGroups(listing))
-    } else for (const line of describeRetry(await retryOnRecord(context, db, names))) context.print(line)
+    } else for (const line of describeRetry(await runRetry(context, db, names))) context.print(line)
     return 0
   },
 )
@@ -43,14 +43,14 @@ livehouse quarantine retry`,
 const MOST_PARTITIONS = 3
 
 function describeGroups({ groups, timeZone, longestSample }: Awaited<ReturnType<typeof listQuarantine>>): string[] {
-  const minuteOf = minuteIn(timeZone)
+  const minuteOf = formatMinuteIn(timeZone)
   if (groups.length === 0) return ['nothing is in quarantine']
   return groups.flatMap(({ stream, reason, items, partitions, firstSeenAt, lastSeenAt, sample }, index) => {
     const more = partitions.length - MOST_PARTITIONS
     const places = [...partitions.slice(0, MOST_PARTITIONS), ...(more > 0 ? [`${more} more`] : [])].join(', ')
     return [
       ...(index > 0 ? [''] : []),
-      `${stream}: ${counted(items, 'item')} of ${places}`,
+      `${stream}: ${formatCount(items, 'item')} of ${places}`,
       `  reason      ${oneLine(reason)}`,
       `  first seen  ${minuteOf(firstSeenAt)}, last ${minuteOf(lastSeenAt)}`,
       `  sample      ${withoutPhones(oneLine(sample))}${sample.length < longestSample ? '' : '…'}`,
@@ -58,7 +58,7 @@ function describeGroups({ groups, timeZone, longestSample }: Awaited<ReturnType<
   })
 }
 
-function describeRetry(recorded: Awaited<ReturnType<typeof retryOnRecord>>): string[] {
+function describeRetry(recorded: Awaited<ReturnType<typeof runRetry>>): string[] {
   if ('error' in recorded) throw recorded.error
   const { streams, result } = recorded.outcome
   if (Object.keys(streams).length === 0) return ['nothing to retry: no item is unreadable']

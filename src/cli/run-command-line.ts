@@ -1,4 +1,4 @@
-import { causeBehind, failureOutcome, outcomeObject } from '../app/outcome.ts'
+import { unwrapSuppressed, failureOutcome, outcomeObject } from '../app/outcome.ts'
 import type { Environment } from '../config/setting-source.ts'
 import type { Clock } from '../core/clock.ts'
 import { hasCode, wrongUse } from '../core/errors.ts'
@@ -62,7 +62,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     const code = await Promise.race([command.run({ ...context, print, onRun }, argv), line.emergency])
     return line.signal.aborted ? exitCodeOfError(line.signal.reason) : code
   } catch (thrown) {
-    const error = causeBehind(thrown)
+    const error = unwrapSuppressed(thrown)
     const redact = log?.redact ?? ((text: string) => text)
     const failure = { command: verb, error, startedAt, finishedAt: isoTime() }
     const knownVerb = Object.hasOwn(line.commands, verb) ? [verb] : []

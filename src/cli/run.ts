@@ -12,7 +12,7 @@ import { runByHand } from '../scheduler/perform-run.ts'
 import { describeAudit } from './audit/report.ts'
 import type { CliContext } from './command.ts'
 import { exitCodes } from './failure.ts'
-import { JSON_OF_RUN } from './flags.ts'
+import { RUN_JSON_HELP } from './flags.ts'
 import { printResult } from './format.ts'
 import { loadConfiguredJob, readJobSettings } from './jobs.ts'
 import { summarize } from './summary.ts'
@@ -24,7 +24,7 @@ export const run = defineCommand(
 is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Does nothing if another process is running the job. With --cancel, ends a
 run of any command, on any machine, and all that workers do for it.`,
     words: 'JOB',
-    flags: { cancel: ['RUN', 'cancels the run of this number, which livehouse status shows'], json: JSON_OF_RUN },
+    flags: { cancel: ['RUN', 'cancels the run of this number, which livehouse status shows'], json: RUN_JSON_HELP },
     notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 wrong use, 3 a part failed or fell short, 4
 work is left that waits, or another process is running the job, 130 and 143 interrupted.`,
     examples: `livehouse run nightly

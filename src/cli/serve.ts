@@ -133,7 +133,7 @@ async function openStatusPage(
     db,
     listen,
     budget,
-    readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(viewOf),
+    readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(toJobView),
     actions: createOperatorActions(context, db, async (name, askedBy) => {
       const matches = jobs.filter((job) => job.name === name)
       const [state] = await readJobStates(db, matches, clock.now())
@@ -147,7 +147,7 @@ async function openStatusPage(
   return server
 }
 
-function viewOf({ job, next, last, outcome = 'interrupted' }: JobState): JobView {
+function toJobView({ job, next, last, outcome = 'interrupted' }: JobState): JobView {
   const { name, cron, timeZone, kind, isEnabled, definition } = job
   const streams = isEnabled && kind === 'sync' ? jobStreams(job).map((stream) => stream.name) : []
   const { channels = 'all' } = definition

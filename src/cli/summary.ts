@@ -1,5 +1,5 @@
 import type { RunOutcome, RunStatus } from '../core/outcome.ts'
-import { counted, formatProofs, formatTable, minuteIn, printResult } from './format.ts'
+import { formatCount, formatProofs, formatTable, formatMinuteIn, printResult } from './format.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import type { CliContext } from './command.ts'
 import { exitCodes } from './failure.ts'
@@ -24,13 +24,13 @@ export function summarize(outcome: RunOutcome, timeZone: string): string[] {
     return [name, [formatProofs(slices), ...(others.length > 0 ? [`rows: ${others.join(', ')}`] : [])].join('; ')]
   })
   const tables = [...formatTable(['stream', 'read', ...columns], rows), '', ...formatTable(['stream', 'slices'], ends)]
-  const later = resumesAt === null ? '' : `, goes on at ${minuteIn(timeZone)(new Date(resumesAt))} ${timeZone}`
+  const later = resumesAt === null ? '' : `, goes on at ${formatMinuteIn(timeZone)(new Date(resumesAt))} ${timeZone}`
   // The clock may have been set back during the run.
   const seconds = Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
   return [
     ...(all.length === 0 ? [] : tables),
-    ...(moving === 0 ? [] : [`changed meanwhile, read again by the next run: ${counted(moving, 'list')}`]),
+    ...(moving === 0 ? [] : [`changed meanwhile, read again by the next run: ${formatCount(moving, 'list')}`]),
     ...errors.map(({ message }) => `✗ ${message}`),
     `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${later})`,
   ]

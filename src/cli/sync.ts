@@ -3,7 +3,7 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
 import { allStreams, onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
-import { channelsOf, namesOf, OF_CHANNELS, readStreams, runFlags } from './flags.ts'
+import { chooseChannels, namesOf, CHANNELS_HELP, readStreams, runFlags } from './flags.ts'
 import { fanOut, openQueueIf } from '../scheduler/fan-out.ts'
 import { defineCommand } from './usage.ts'
 import { printOutcome } from './summary.ts'
@@ -17,7 +17,7 @@ what is new or has changed. Settings come from the environment or .env (see .env
         'a,b',
         `only these streams, with the lists that they need (default: all but ${onlyWhenNamed}); ${namesOf(allStreams)}`,
       ],
-      channels: ['x,y', OF_CHANNELS],
+      channels: ['x,y', CHANNELS_HELP],
       until: ['HH:MM', "begins nothing new from that time of the service's clock on (exit 4)"],
       ...runFlags,
     },
@@ -39,7 +39,7 @@ livehouse sync --json | jq .status`,
   },
   async (context, { values, chosenStreams }) => {
     const { until, json: isJson } = values
-    const settings = readExtractionSettings(context, chosenStreams, channelsOf(values.channels))
+    const settings = readExtractionSettings(context, chosenStreams, chooseChannels(values.channels))
     const common = { command: 'sync', settings, streams: chosenStreams, namesChannels: values.channels !== undefined }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')

@@ -1,6 +1,6 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
 import { maskableKinds, type PersonalData } from '../bi/view.ts'
-import { readLanguage, readNumber, readValue, show } from './values.ts'
+import { readLanguage, readNumber, readValue, quote } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
 
 /** Settings of the analysts' views; undefined if none is set. */
@@ -30,7 +30,7 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
   const names = given.split(',').map((name) => name.trim())
   const masked = maskableKinds.filter((kind) => names.includes(kind))
   for (const name of names.filter((name) => !maskableKinds.some((kind) => kind === name))) {
-    source.refuse(`LIVEHOUSE_MASK names ${show(name)}; it should be none, or a list of ${maskableKinds.join(', ')}`)
+    source.refuse(`LIVEHOUSE_MASK names ${quote(name)}; it should be none, or a list of ${maskableKinds.join(', ')}`)
   }
   return masked
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { ChannelSetting } from '../app/settings.ts'
 import { isHeader, readTable, readTextFile } from './read-csv.ts'
 import type { SettingSource } from './setting-source.ts'
-import { isDate, show } from './values.ts'
+import { isDate, quote } from './values.ts'
 
 const NAME = 'LIVEHOUSE_CHANNELS'
 
@@ -22,7 +22,7 @@ export function readChannelsIfAny(source: SettingSource): readonly ChannelSettin
   if (given === undefined) return []
   const refuse = (problem: string): void => source.refuse(`${NAME}: ${problem}`)
   if (/^([^@,]*\.(csv|tsv|txt)|\.{0,2}\/[^,]*)$/i.test(given)) {
-    refuse(`${show(given)} looks like a file; it should be @${given}`)
+    refuse(`${quote(given)} looks like a file; it should be @${given}`)
     return []
   }
   const placed = given.startsWith('@') ? readFile(given.slice(1).trim(), refuse) : readList(given)
@@ -30,7 +30,7 @@ export function readChannelsIfAny(source: SettingSource): readonly ChannelSettin
   for (const { place, channel } of placed) {
     const { channelId } = channel
     if (!/^[\w-]{1,64}$/.test(channelId)) {
-      const what = channelId === '' ? 'an id is empty' : `${show(channelId)} is not a channel id`
+      const what = channelId === '' ? 'an id is empty' : `${quote(channelId)} is not a channel id`
       refuse(`${place}${what}; it should be 1 to 64 letters, digits, - or _`)
     } else if (channels.has(channelId)) refuse(`${place}channel ${channelId} is listed twice; it should be listed once`)
     else channels.set(channelId, channel)
@@ -71,11 +71,11 @@ function readChannelsCsv(text: string, file: string, refuse: (problem: string) =
     const problem = (sentence: string): void => refuse(place + sentence)
     const isTest = /^(1|true|yes)$/i.test(cell('is_test'))
     if (!isTest && !/^(0|false|no|)$/i.test(cell('is_test')))
-      problem(`is_test is ${show(cell('is_test'))}; it should be true or false`)
+      problem(`is_test is ${quote(cell('is_test'))}; it should be true or false`)
     const [from, until] = ['from', 'until'].map((name) => {
       const given = cell(name)
       if (given === '' || isDate(given)) return given || null
-      problem(`${name} is ${show(given)}; it should be a date that exists, written 2026-01-31`)
+      problem(`${name} is ${quote(given)}; it should be a date that exists, written 2026-01-31`)
       return null
     })
     if (from && until && from >= until) problem(`until is ${until}; it should be after from, ${from}`)

@@ -1,7 +1,7 @@
 import type { DatabaseTarget, ServiceSettings } from '../app/settings.ts'
 import { parsePostgresUrl } from '../core/text.ts'
 import type { SettingSource } from './setting-source.ts'
-import { isSafeAddress, readValue, show } from './values.ts'
+import { isSafeAddress, readValue, quote } from './values.ts'
 
 const AUTH_URL = 'LIVEHOUSE_AUTH_URL'
 const APP_ID = 'LIVEHOUSE_APP_ID'
@@ -40,7 +40,7 @@ export function readServiceUrl(source: SettingSource, name: string): string | un
   const url = URL.parse(given)
   const isBare = /^https?:$/.test(url?.protocol ?? '') && !/[?#]/.test(given) && !/^[^/]*\/\/[^/]*@/.test(given)
   if (url !== null && isBare && isSafeAddress(source, url)) return given.replace(/\/+$/, '')
-  const shown = /[@?#]/.test(given) ? '(not shown)' : `is ${show(given)}, which`
+  const shown = /[@?#]/.test(given) ? '(not shown)' : `is ${quote(given)}, which`
   source.refuse(
     isBare
       ? `${name} ${shown} is plain http to another host; it should be https (LIVEHOUSE_ALLOW_HTTP=1 allows plain http)`

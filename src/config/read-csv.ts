@@ -1,7 +1,7 @@
 import { CsvError, type InfoRecord, parse } from 'csv-parse/sync'
 import { readFileSync } from 'node:fs'
 import { reasonOf } from './setting-source.ts'
-import { show } from './values.ts'
+import { quote } from './values.ts'
 
 /**
  * Reads a text file in UTF-8, UTF-16 or GBK (GB 18030), the encodings that spreadsheets write; undefined, and refused,
@@ -67,7 +67,7 @@ export function readTable(
     [...needed, ...optional].includes(name) && names.indexOf(name) === index
   if (!names.every(isKnown) || needed.some((name) => !names.includes(name))) {
     const expected = `${needed.join(', ')} and optionally ${optional.join(', ')}`
-    refuse(`${file} has the header ${show(names.join(','))}; it should have ${expected}`)
+    refuse(`${file} has the header ${quote(names.join(','))}; it should have ${expected}`)
     return undefined
   }
   return rows.map(({ line, cells }) => {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { isLoopback } from '../core/loopback.ts'
 import type { SettingSource } from './setting-source.ts'
-import { readValue, show } from './values.ts'
+import { readValue, quote } from './values.ts'
 
 const LISTEN = 'LIVEHOUSE_HTTP'
 const TOKEN = 'LIVEHOUSE_HTTP_TOKEN'
@@ -18,7 +18,7 @@ export function readHttpSettings(source: SettingSource) {
   const listen = readValue(source, LISTEN, { fallback, expected }, readListen)
   if (!isLoopback(listen.host) && !source.isSet(TOKEN)) {
     source.refuse(
-      `${TOKEN} is not set, but ${LISTEN} is ${show(source.value(LISTEN) ?? '')}, which others can reach; it should ` +
+      `${TOKEN} is not set, but ${LISTEN} is ${quote(source.value(LISTEN) ?? '')}, which others can reach; it should ` +
         `be set to a long random text, or ${LISTEN} to an address of this machine alone, such as 127.0.0.1:8787`,
     )
   }

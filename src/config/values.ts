@@ -22,7 +22,7 @@ export function readValue<T>(
   if (given === undefined) return fallback
   const value = parse(given)
   if (value !== undefined) return value
-  source.refuse(`${name} ${isSecret ? '(not shown) is not valid' : `is ${show(given)}`}; it should be ${expected}`)
+  source.refuse(`${name} ${isSecret ? '(not shown) is not valid' : `is ${quote(given)}`}; it should be ${expected}`)
   return fallback
 }
 
@@ -69,7 +69,7 @@ export function isDate(text: string): boolean {
 }
 
 /** Quotes a value for a message, with control characters escaped and at most 80 characters. */
-export function show(given: string): string {
+export function quote(given: string): string {
   return JSON.stringify(given.length > 80 ? `${given.slice(0, 80)}…` : given)
 }
 

@@ -31,10 +31,10 @@ const DATABASE_POLL_MS = 5000
  */
 export async function serveJobs(options: ServeOptions): Promise<void> {
   const { db, clock, log, signal, jobs, send, restore, afterQueued } = options
-  const served = jobs
+  const active = jobs
     .filter(({ isEnabled }) => isEnabled)
     .map((job) => ({ job, timetable: openTimetable(job.cron, job.timeZone) }))
-  log.info('serve.started', { worker: thisProcess(), jobs: served.map(({ job }) => job.name) })
+  log.info('serve.started', { worker: thisProcess(), jobs: active.map(({ job }) => job.name) })
   const readHistories = createReadHistories(db, clock, jobs)
   let lostAtMs: number | undefined
   while (!signal.aborted) {
@@ -43,7 +43,7 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
       const afterMs = await readHistories()
       const held = await readHeldJobs(db, [...afterMs.keys()])
       // A tick that comes while its job is running is queued when the run has ended.
-      for (const { job, timetable } of served.filter(({ job: { name } }) => !held.has(name))) {
+      for (const { job, timetable } of active.filter(({ job: { name } }) => !held.has(name))) {
         const tick = timetable.last(afterMs.get(job.name) ?? clock.now(), clock.now())
         if (tick !== undefined) await send({ job, tick })
       }
@@ -51,7 +51,7 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
       if (lostAtMs !== undefined) log.info('database.back', { afterMs: clock.now() - lostAtMs })
       lostAtMs = undefined
       const nowMs = clock.now()
-      waitMs = Math.min(POLL_MS, ...served.map(({ timetable }) => (timetable.next(nowMs)?.dueAtMs ?? Infinity) - nowMs))
+      waitMs = Math.min(POLL_MS, ...active.map(({ timetable }) => (timetable.next(nowMs)?.dueAtMs ?? Infinity) - nowMs))
     } catch (error) {
       if (!(error instanceof LivehouseError) || !error.code.startsWith('db.') || isMissingTable(error)) throw error
       if (lostAtMs === undefined) log.error('database.lost', { reason: error.message })

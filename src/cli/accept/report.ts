@@ -1,6 +1,6 @@
 import { boundsOf } from '../../app/outcome.ts'
 import type { Acceptance } from '../../ledger/slices/acceptances.ts'
-import { counted, minuteIn, rangeText } from '../format.ts'
+import { formatCount, formatMinuteIn, formatRange } from '../format.ts'
 
 /** The largest number of ranges to list. */
 const MOST_RANGES = 3
@@ -10,10 +10,10 @@ export function describeAcceptance(acceptance: Acceptance, timeZone: string): st
   const { stream, channelId, windows, missingRows, expiresAt, reason } = acceptance
   const place = channelId === null ? stream : `${stream} channel=${channelId}`
   const more = windows.length > MOST_RANGES ? [`${windows.length - MOST_RANGES} more`] : []
-  const ranges = [...windows.slice(0, MOST_RANGES).map(rangeText), ...more].join(', ')
-  const until = minuteIn(timeZone)(expiresAt)
+  const ranges = [...windows.slice(0, MOST_RANGES).map(formatRange), ...more].join(', ')
+  const until = formatMinuteIn(timeZone)(expiresAt)
   const where = ranges === '' ? '' : ` (${ranges})`
-  return `${place}${where}: ${counted(missingRows, 'row')} may be missing until ${until}: ${reason}`
+  return `${place}${where}: ${formatCount(missingRows, 'row')} may be missing until ${until}: ${reason}`
 }
 
 /** The JSON object of an acceptance. */
@@ -25,7 +25,7 @@ export function acceptanceObject(acceptance: Acceptance, nowMs: number): Readonl
     ranges: acceptance.windows.map(boundsOf),
     missing_rows: acceptance.missingRows,
     last_taken_rows: acceptance.takenRows ?? null,
-    state: isStanding(acceptance, nowMs) ? 'standing' : 'expired',
+    state: isInForce(acceptance, nowMs) ? 'standing' : 'expired',
     reason: acceptance.reason,
     accepted_at: acceptance.acceptedAt.toISOString(),
     expires_at: acceptance.expiresAt.toISOString(),
@@ -33,6 +33,6 @@ export function acceptanceObject(acceptance: Acceptance, nowMs: number): Readonl
 }
 
 /** Whether it has not expired yet. */
-export function isStanding({ expiresAt }: Acceptance, nowMs: number): boolean {
+export function isInForce({ expiresAt }: Acceptance, nowMs: number): boolean {
   return expiresAt.getTime() > nowMs
 }

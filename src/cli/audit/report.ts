@@ -1,12 +1,12 @@
 import { type AuditOutcome, describeDifferences, NOT_BY_TOTAL } from '../../app/run-audit.ts'
 import { findStream } from '../../streams/registry.ts'
 import type { PartitionAudit } from '../../sync/audit/partition-audit.ts'
-import { counted, formatTable, rangeText, type TableCell } from '../format.ts'
+import { formatCount, formatTable, formatRange, type TableCell } from '../format.ts'
 
 /** Of more partitions than this, only those that differ are listed; all are counted by stream. */
 const MOST_PARTITIONS = 40
 
-function wordOf({ verdict, sourceRows }: PartitionAudit): string {
+function describeVerdict({ verdict, sourceRows }: PartitionAudit): string {
   if (verdict === 'unverifiable') return sourceRows === undefined ? 'not compared' : 'not proven'
   return verdict === 'unread' ? 'not read yet' : verdict
 }
@@ -26,7 +26,7 @@ export function describeAudit(outcome: AuditOutcome): string[] {
     ...unaudited.map((stream) => `– ${stream}: ${NOT_BY_TOTAL}`),
     ...gone.map((channelId) => `– channel ${channelId}: gone, nothing of it was compared`),
     ...errors.flatMap(({ code, message }) => (code === 'audit.difference' ? [] : [`✗ ${message}`])),
-    `${status}: ${summaryOf(status, different)}; ${counted(calls, 'call')}`,
+    `${status}: ${summaryOf(status, different)}; ${formatCount(calls, 'call')}`,
   ]
 }
 
@@ -34,15 +34,15 @@ const header = ['stream', 'partition', 'compared', 'at the source', 'in the ware
 
 function rowOf(audit: PartitionAudit): TableCell[] {
   const { stream, partition, window, sourceRows, warehouseRows, quarantinedRows, verdict } = audit
-  const range = window === undefined ? '–' : rangeText(window)
+  const range = window === undefined ? '–' : formatRange(window)
   const compared = findStream(stream)?.isTimeFiltered === false && verdict !== 'unread' ? 'whole list' : range
   const rows = warehouseRows === undefined ? undefined : warehouseRows - quarantinedRows
-  return [stream, partition, compared, sourceRows ?? '–', rows ?? '–', quarantinedRows, wordOf(audit)]
+  return [stream, partition, compared, sourceRows ?? '–', rows ?? '–', quarantinedRows, describeVerdict(audit)]
 }
 
 function describeStreams(partitions: readonly PartitionAudit[]): string[] {
   const rows = [...Map.groupBy(partitions, ({ stream }) => stream)].map(([stream, group]) => {
-    const verdicts = [...Map.groupBy(group, wordOf)].map(([word, each]) => `${each.length} ${word}`)
+    const verdicts = [...Map.groupBy(group, describeVerdict)].map(([word, each]) => `${each.length} ${word}`)
     return [stream, group.length, verdicts.join(', ')]
   })
   return formatTable(['stream', 'partitions', 'verdicts'], rows)
@@ -55,7 +55,7 @@ function describePartition(audit: PartitionAudit): string[] {
   return [
     ...describeDifferences(audit).map((each) => `${mark} ${place}: ${each}`),
     ...notes.map((note) => `– ${place}: ${note}`),
-    ...reopened.map((window) => `  ${rangeText(window)} is no longer covered: the next livehouse sync reads it again`),
+    ...reopened.map((each) => `  ${formatRange(each)} is no longer covered: the next livehouse sync reads it again`),
     ...(verdict === 'different' && findStream(stream)?.isTimeFiltered === false
       ? ['  the next livehouse sync reads the whole list again']
       : []),

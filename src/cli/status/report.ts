@@ -4,8 +4,8 @@ import type { Acceptance } from '../../ledger/slices/acceptances.ts'
 import { judgeStreams, type StreamHealth } from '../../app/judge-health.ts'
 import { boundsOf } from '../../app/outcome.ts'
 import type { Health } from '../../app/read-health.ts'
-import { acceptanceObject, describeAcceptance, isStanding } from '../accept/report.ts'
-import { formatAge, formatDuration, formatProofs, formatTable, minuteIn, snakeCased } from '../format.ts'
+import { acceptanceObject, describeAcceptance, isInForce } from '../accept/report.ts'
+import { formatAge, formatDuration, formatProofs, formatTable, formatMinuteIn, toSnakeCase } from '../format.ts'
 import type { CallBudget } from '../../ledger/call-budget.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
@@ -19,7 +19,7 @@ import { onlyWhenNamed } from '../../streams/registry.ts'
 export function describeStatus(health: Health | undefined, nowMs: number): string[] {
   if (health === undefined || health.runs.length === 0) return ['nothing has run yet; start with livehouse sync']
   const { timeZone, hasSource, budget, quarantine } = health
-  const minute = minuteIn(timeZone)
+  const minute = formatMinuteIn(timeZone)
   const age = (at: Date) => `${formatAge(nowMs - at.getTime())} ago`
   const streamRows = health.streams.map(({ stream, rows, lastRunId, last, least, proofs: ended }) => [
     stream,
@@ -41,10 +41,10 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
     ])
   // An accepted shortfall needs no repair, but is never shown as proven.
   const accepted = shownAcceptances(health, nowMs).map((each) => {
-    const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
+    const [state, then] = isInForce(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
   })
-  const gone = goneIn(health).join(', ')
+  const gone = goneChannels(health).join(', ')
   const reasons = countByStream(quarantine).map(({ stream, rows, reason }) => [
     stream,
     rows,
@@ -59,7 +59,7 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
     accepted,
     reasons.length === 0 ? ['quarantine: empty'] : formatTable(['quarantine', 'rows', 'most common reason'], reasons),
     [
-      ...(hasSource ? [`calls left on ${onlyWhenNamed} today (${budget.serviceDay}): ${leftOf(budget)}`] : []),
+      ...(hasSource ? [`calls left on ${onlyWhenNamed} today (${budget.serviceDay}): ${callsLeft(budget)}`] : []),
       `Times are those of ${timeZone}.`,
     ],
   ]
@@ -77,7 +77,7 @@ function coverageOf(least: LedgerUnit | undefined): string {
 }
 
 /** The calls left today: `7 of 10`; with a budget per channel, those that have used some first. */
-function leftOf({ budget, scope, scopes }: CallBudget): string {
+function callsLeft({ budget, scope, scopes }: CallBudget): string {
   const note = ' (the service has refused a further one)'
   const refused = ({ spentAt }: CallBudget['scopes'][number]) => (spentAt === null ? '' : note)
   const account = scopes.find((each) => each.scope === 'account')
@@ -89,13 +89,13 @@ function leftOf({ budget, scope, scopes }: CallBudget): string {
 }
 
 /** Channels that the service no longer knows. */
-function goneIn({ channels }: Health): readonly string[] {
+function goneChannels({ channels }: Health): readonly string[] {
   return channels.flatMap(({ channelId, state }) => (state === 'gone' ? [channelId] : []))
 }
 
 /** The acceptances in force, and expired ones by which slices still count as accepted. */
 function shownAcceptances({ acceptances }: Health, nowMs: number): readonly Acceptance[] {
-  return acceptances.filter((each) => isStanding(each, nowMs) || each.isInUse)
+  return acceptances.filter((each) => isInForce(each, nowMs) || each.isInUse)
 }
 
 /** The quarantined rows of each stream, the most first, with the most common reason. */
@@ -145,7 +145,7 @@ export function statusObject(
     time_zone: hasSource ? health?.timeZone : null,
     streams: Object.fromEntries(streams),
     runs: runs.slice(0, LAST_RUNS).map(({ runId, command, status: how, startedAt, finishedAt }) => {
-      return snakeCased({ runId, command, status: how, startedAt, finishedAt })
+      return toSnakeCase({ runId, command, status: how, startedAt, finishedAt })
     }),
     quarantine: Object.fromEntries(reasons),
     gaps: firstOf(open, 'gap').map(({ stream, partition, window }) => ({ stream, partition, ...boundsOf(window) })),
@@ -154,9 +154,9 @@ export function statusObject(
       return { stream, partition, ...boundsOf(window), proof, reason }
     }),
     shortfall_count: openCounts?.problem ?? 0,
-    gone_channels: health ? goneIn(health) : [],
+    gone_channels: health ? goneChannels(health) : [],
     acceptances: health ? shownAcceptances(health, nowMs).map((each) => acceptanceObject(each, nowMs)) : [],
-    v1_calls: hasSource && budget ? { ...snakeCased(budget), scopes: budget.scopes.map(snakeCased) } : null,
+    v1_calls: hasSource && budget ? { ...toSnakeCase(budget), scopes: budget.scopes.map(toSnakeCase) } : null,
     stale: stale?.map(({ stream }) => stream) ?? null,
   }
 }
@@ -177,9 +177,9 @@ function describeOpenPoints({ open, openCounts: { gap, problem } }: Health): str
   const [gaps, shortfalls] = [firstOf(open, 'gap'), firstOf(open, 'problem')]
   return [
     ...shortfalls.map((reading) => `✗ ${describePlace(reading, '')}: ${reading.proof}: ${reading.reason ?? '–'}`),
-    ...more(problem - shortfalls.length),
+    ...describeMore(problem - shortfalls.length),
     ...gaps.map((reading) => `✗ ${describePlace(reading, ': not covered')}`),
-    ...more(gap - gaps.length),
+    ...describeMore(gap - gaps.length),
     ...(gap + problem === 0 ? [] : [REPAIR]),
   ]
 }
@@ -189,6 +189,6 @@ function describePlace({ stream, partition, window }: OpenReading, what: string)
   return `${stream} ${partition}${what}${range ?? ''}`
 }
 
-function more(count: number): string[] {
+function describeMore(count: number): string[] {
   return count > 0 ? [`  … and ${count} more; livehouse ledger shows them`] : []
 }
