@@ -192,7 +192,7 @@ function findingsOf(units: readonly JudgedUnit[]): readonly Finding[] {
 /**
  * How far these units have been read. `behind`: the channels with a fault, null for the account. `until`: the time up
  * to which the others have been read (all units, if each has a fault); undefined if there is none. `all`: the number of
- * channels, 1 for the account. Whole lists count only if no unit has a range; ended units, only if all have ended.
+ * channels, 1 for the account. Whole lists count only if no unit has a range; units that are over, only if all are.
  */
 export function readProgressOf(units: readonly JudgedUnit[]) {
   const kept = units.filter(({ isKept }) => isKept)

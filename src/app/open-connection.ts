@@ -114,8 +114,8 @@ export async function readServiceTime(
 }
 
 /**
- * The wall-clock time by the service's clock, and by this machine's if that is earlier: nothing later can count as
- * read. For checking bounds given on the command line.
+ * The service's wall-clock time, and the earlier of it and this machine's: nothing later can count as read. For bounds
+ * given on the command line.
  * @throws LivehouseError `api.unreachable`, `api.timeout`
  */
 export async function askWallTime(

@@ -19,7 +19,7 @@ export type DatabaseTarget = { readonly kind: 'url'; readonly url: string } | { 
 /** The warehouse database, and whether commands apply pending migrations. */
 export interface DatabaseSettings {
   readonly target: DatabaseTarget
-  /** What the URL came from, for messages; `DATABASE_URL` if not given. */
+  /** Where the URL came from, for messages; if not given, `DATABASE_URL` or the embedded PostgreSQL. */
   readonly from?: string
   /** The Postgres that holds the queue; the warehouse if not given. */
   readonly queueUrl?: string | undefined
