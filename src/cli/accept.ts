@@ -24,7 +24,7 @@ at a field that is no longer delivered (interface.changed), the same command let
       reason: ['TEXT', 'why, for those who read it later'],
       days: ['N', `for how long, ${MOST_DAYS} at most (default: ${DEFAULT_DAYS})`],
     },
-    notes: 'Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use, also where there is nothing to accept.',
+    notes: 'Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use, also if there is nothing to accept.',
     examples: `livehouse accept --stream visitors --channel 10001589 --reason 'two ghosts, ticket 4711'
 livehouse accept --stream signups --channel 10001589 --reason 'deleted by the organiser' --days 365`,
   },

@@ -30,7 +30,7 @@ sync that runs at the same time.`,
       channels: ['x,y', CHANNELS_HELP],
       'only-gaps': 'reads only what is not covered',
       'newest-first': 'the newest days first (default: the oldest)',
-      restart: 'forgets how far an unfinished backfill of the same arguments has come',
+      restart: 'starts over instead of resuming an unfinished backfill with the same arguments',
       ...runFlags,
     },
     examples: `livehouse backfill --from 2026-01-01

@@ -29,7 +29,7 @@ livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .chan
 )
 
 function describe(shown: readonly ShownChannel[], nowMs: number): string[] {
-  if (shown.length === 0) return ['no channel is configured, and the warehouse has none; LIVEHOUSE_CHANNELS names them']
+  if (shown.length === 0) return ['no channel is configured, and the warehouse has none; set LIVEHOUSE_CHANNELS']
   const hasLabels = shown.some(({ label, group }) => label !== null || group !== null)
   const header = ['channel', 'name', ...(hasLabels ? ['label', 'group'] : []), 'state']
   const rows = shown.map(({ channelId, name, label, group, isTest, state, visitors, watchRecords, lastLandedAt }) => [

@@ -90,7 +90,7 @@ PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/liveh
 function openPsql({ environment, print }: CliContext, url: string, args: readonly string[]): number {
   const lookup = spawnSync('/bin/sh', ['-c', 'command -v psql'], { env: environment, encoding: 'utf8' })
   if (lookup.status !== 0 || process.execve === undefined) {
-    print(`There is no psql to open here. Any PostgreSQL client connects with\n  ${url}`)
+    print(`psql is not installed here. Any PostgreSQL client can connect with\n  ${url}`)
     return 0
   }
   const { hostname, port, username, password, pathname } = new URL(url)

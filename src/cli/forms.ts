@@ -23,8 +23,7 @@ column per question. Answers are masked for livehouse_analyst until their questi
       channel: ['C', 'the channel, where several have a questionnaire of this id'],
       undo: ['', 'masks the answers again', 'clear'],
     },
-    notes:
-      'Exit codes: 0 done, 1 the database cannot be reached or refuses, 2 wrong use, also an unknown questionnaire.',
+    notes: 'Exit codes: 0 done, 1 the database cannot be reached or refuses, 2 wrong use or an unknown questionnaire.',
     examples: `livehouse forms
 livehouse forms publish a1b2c3
 livehouse forms list a1b2c3

@@ -33,14 +33,14 @@ livehouse init < answers.txt`,
       return answer
     }
     await ask('LIVEHOUSE_BASE_URL', "The service's address, such as https://api.example.com")
-    const token = await ask('LIVEHOUSE_API_TOKEN', 'A fixed bearer token; empty where you have an app id', true)
+    const token = await ask('LIVEHOUSE_API_TOKEN', 'A fixed bearer token; leave it empty if you have an app id', true)
     if (token === '') {
       await ask('LIVEHOUSE_AUTH_URL', 'The URL that issues tokens')
       await ask('LIVEHOUSE_APP_ID', 'The app id')
       await ask('LIVEHOUSE_APP_SECRET', 'Its secret', true)
     }
     await ask('LIVEHOUSE_CHANNELS', 'Channel ids, separated by commas; or @ and the path of a file of them')
-    const database = 'A Postgres URL; empty for the PostgreSQL that livehouse keeps in .livehouse'
+    const database = 'A Postgres URL; leave it empty for the PostgreSQL that livehouse keeps in .livehouse'
     if ((await ask('DATABASE_URL', database, true)) === '') answers.set('DATABASE_URL', 'embedded')
     writeFileSync(FILE, [...formatEnv(Object.fromEntries(answers)), ''].join('\n'), { mode: 0o600, flag: 'wx' })
     context.print(`${FILE} is written; only you can read it.\n`)

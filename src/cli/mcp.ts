@@ -11,7 +11,7 @@ sees personal data masked. Each answer tells how complete the data are. Give DAT
 livehouse_analyst and nothing else. A login that may create roles, like that of the embedded PostgreSQL, creates such a
 login for each statement and drops it again; any other is refused.`,
     flags: {
-      'max-rows': ['N', 'rows of an answer, 1 to 10000 (default: 1000); none has more than 1 MiB'],
+      'max-rows': ['N', 'rows per answer, 1 to 10000 (default: 1000); an answer has 1 MiB at most'],
       timeout: ['SECONDS', 'how long a statement may take, 1 to 3600 (default: 30)'],
     },
     notes: 'Exit codes: 0 the input has ended, 1 the database cannot be read as an analyst, 2 wrong use.',

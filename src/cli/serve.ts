@@ -39,7 +39,7 @@ export const serve = defineCommand(
     about: `Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM; any number of
 processes may serve one database. Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for none): a status
 page, /healthz, /readyz and /metrics. Any address but this machine's own needs LIVEHOUSE_HTTP_TOKEN,
-with which the page can also act. See docs/operations.md.`,
+which also enables actions on the page. See docs/operations.md.`,
     flags: {},
     examples: `livehouse serve
 LIVEHOUSE_JOBS_DIR=/etc/livehouse/jobs livehouse serve

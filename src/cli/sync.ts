@@ -18,7 +18,7 @@ what is new or has changed. Settings come from the environment or .env (see .env
         `only these streams, with the lists that they need (default: all but ${onlyWhenNamed}); ${namesOf(allStreams)}`,
       ],
       channels: ['x,y', CHANNELS_HELP],
-      until: ['HH:MM', "begins nothing new from that time of the service's clock on (exit 4)"],
+      until: ['HH:MM', "begins nothing new after this time of the service's clock (exit 4)"],
       ...runFlags,
     },
     notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 wrong use, 3 a part failed or fell short
