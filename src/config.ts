@@ -59,11 +59,11 @@ export function readGroup<T>(environment: Environment, read: SettingsReader<T>):
 }
 
 // 0 means no limit.
-const perSecond = { min: 0, max: 1_000_000, isInteger: false, unit: 'calls a second' }
-const atOnce = { min: 1, max: 1000, isInteger: true, unit: 'calls' }
-const perDay = { min: 0, max: 100_000, isInteger: true, unit: 'calls a day' }
-const percent = { min: 0, max: 100, isInteger: false, unit: 'percent of the rows of a slice' }
-const aCall = { min: 0.001, max: 3600, isInteger: false, unit: 'seconds' }
+const rateBounds = { min: 0, max: 1_000_000, isInteger: false, unit: 'calls a second' }
+const concurrencyBounds = { min: 1, max: 1000, isInteger: true, unit: 'calls' }
+const budgetBounds = { min: 0, max: 100_000, isInteger: true, unit: 'calls a day' }
+const percentBounds = { min: 0, max: 100, isInteger: false, unit: 'percent of the rows of a slice' }
+const timeoutBounds = { min: 0.001, max: 3600, isInteger: false, unit: 'seconds' }
 
 /** The address of the service, the credentials, and the limits on calls. */
 export function readServiceSettings(source: SettingSource): ServiceSettings {
@@ -74,13 +74,13 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
     baseUrl: readServiceUrl(source, 'LIVEHOUSE_BASE_URL') ?? '',
     ...readCredentials(source),
     timeZone: readServiceTimeZone(source),
-    maxCallsPerSecond: readNumber(source, 'LIVEHOUSE_MAX_CALLS_PER_SECOND', 20, perSecond),
-    concurrency: readNumber(source, 'LIVEHOUSE_CONCURRENCY', 16, atOnce),
+    maxCallsPerSecond: readNumber(source, 'LIVEHOUSE_MAX_CALLS_PER_SECOND', 20, rateBounds),
+    concurrency: readNumber(source, 'LIVEHOUSE_CONCURRENCY', 16, concurrencyBounds),
     listParams: readChoice(source, 'LIVEHOUSE_LIST_PARAMS', ['query', 'body']),
     isListParamsGiven: source.isSet('LIVEHOUSE_LIST_PARAMS'),
-    maxUnreadablePercent: readNumber(source, 'LIVEHOUSE_MAX_UNREADABLE_PERCENT', 10, percent),
+    maxUnreadablePercent: readNumber(source, 'LIVEHOUSE_MAX_UNREADABLE_PERCENT', 10, percentBounds),
     ...readV1Budget(source),
-    requestTimeoutMs: Math.ceil(readNumber(source, 'LIVEHOUSE_REQUEST_TIMEOUT', 30, aCall) * 1000),
+    requestTimeoutMs: Math.ceil(readNumber(source, 'LIVEHOUSE_REQUEST_TIMEOUT', 30, timeoutBounds) * 1000),
     proxies: {
       http: readProxyUrl(source, 'HTTP_PROXY'),
       https: readProxyUrl(source, 'HTTPS_PROXY'),
@@ -103,7 +103,7 @@ export function readServiceAndAnyDatabase(source: SettingSource) {
 /** The number of calls a day on version 1 of the watch records (API 4.6), per account or per channel. */
 export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Budget' | 'v1BudgetScope'> {
   return {
-    v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', 10, perDay),
+    v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', 10, budgetBounds),
     v1BudgetScope: readChoice(source, 'LIVEHOUSE_V1_BUDGET_SCOPE', ['account', 'channel']),
   }
 }

@@ -96,7 +96,7 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
   },
 )
 
-/** The first and last letters of a long token are enough to tell two apart. */
+/** Shows the first and last letters of a long token, which are enough to tell two tokens apart. */
 function mask(token: string): string {
   const shown = token.length >= 16 ? `${token.slice(0, 4)}…${token.slice(-4)}` : '…'
   return `${shown} (${token.length} characters)`

@@ -43,7 +43,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     const audited = chosenStreams.filter(({ isBudgeted }) => !isBudgeted)
     const settings = readExtractionSettings(context, audited, chooseChannels(values.channels))
     const { timeZone } = settings.service
-    // An audit goes up to now, whatever --to says.
+    // `--to` may lie in the future: an audit never goes beyond now.
     checkUsage((refuse) => refuseFarAhead({ ...range, to: undefined }, context.clock.now(), timeZone, refuse))
     if (range.from !== undefined) {
       const { now, earlier } = await askWallTime(context, settings.service)

@@ -34,9 +34,9 @@ livehouse doctor --confirm-source`,
       return 0
     }
     let code = 0
-    const report: Report = (name, result, seen, repair) => {
+    const report: Report = (name, result, finding, repair) => {
       if (result === 'failed') code = 1
-      context.print(`${signs[result]} ${name.padEnd(NAME_WIDTH)} ${seen}`)
+      context.print(`${signs[result]} ${name.padEnd(NAME_WIDTH)} ${finding}`)
       if (repair !== undefined) context.print(`${' '.repeat(NAME_WIDTH + 3)}→ ${repair}`)
     }
     const { service, database, channels } = checkSettings(context.environment, report)

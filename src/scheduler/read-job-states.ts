@@ -6,7 +6,7 @@ import { openTimetable } from './timetable.ts'
 /** A job, when it is next due and how it last ended. */
 export type JobState = Awaited<ReturnType<typeof readJobStates>>[number]
 
-/** `db`: undefined for a database without a schema. */
+/** Reads the state of each job. `db`: undefined for a database without a schema. */
 export async function readJobStates(db: Db | undefined, jobs: readonly Job[], nowMs: number) {
   const names = jobs.map(({ name }) => name)
   const runs = db === undefined ? new Map<string, JobRun>() : await readLastJobRuns(db, names)

@@ -61,9 +61,9 @@ function checkSchema(
   report: Report,
 ): void {
   if (pending.length === 0) return report('schema', 'ok', 'every migration is applied')
-  const seen = isEmpty ? 'does not exist yet' : `pending: ${pending.join(', ')}`
-  if (isAutoMigrated && canMigrate) return report('schema', 'ok', `${seen}; the next sync brings it up to date`)
-  report('schema', 'failed', seen, canMigrate ? `livehouse migrate up, or ${DBA}` : DBA)
+  const finding = isEmpty ? 'does not exist yet' : `pending: ${pending.join(', ')}`
+  if (isAutoMigrated && canMigrate) return report('schema', 'ok', `${finding}; the next sync brings it up to date`)
+  report('schema', 'failed', finding, canMigrate ? `livehouse migrate up, or ${DBA}` : DBA)
 }
 
 async function checkSource(db: Db, source: Source | undefined, report: Report): Promise<void> {

@@ -103,7 +103,7 @@ function checkClock({ serviceClock }: Connection, report: Report): void {
   const seconds = Math.round(aheadMs / 1000)
   // The Date header has whole seconds, and the answer took time to arrive.
   if (Math.abs(seconds) <= 2) return report('clock', 'ok', "the same as the service's")
-  const seen = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's`
-  if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_SECONDS) return report('clock', 'ok', seen)
-  report('clock', 'warning', seen, 'synchronise the clock of this machine (NTP): schedules and ages depend on it')
+  const finding = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's`
+  if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_SECONDS) return report('clock', 'ok', finding)
+  report('clock', 'warning', finding, 'synchronise the clock of this machine (NTP): schedules and ages depend on it')
 }

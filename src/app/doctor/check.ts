@@ -1,13 +1,13 @@
 import { type ErrorCode, LivehouseError } from '../../core/errors.ts'
 
 /**
- * Called with the result of each check as soon as it is done. `skipped`: not possible, or not needed. `seen`: what the
- * check found, never a secret. `repair`: what to do, unless nothing is wrong or `seen` says it.
+ * Called with the result of each check as soon as it is done. `skipped`: not possible, or not needed. `finding`: what
+ * the check found, never a secret. `repair`: what to do, unless nothing is wrong or `finding` says it.
  */
 export type Report = (
   name: string,
   result: 'ok' | 'failed' | 'warning' | 'skipped',
-  seen: string,
+  finding: string,
   repair?: string,
 ) => void
 
