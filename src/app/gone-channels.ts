@@ -18,7 +18,7 @@ const channelList =
  * channel again, this run reads it. So it does if the call fails for another reason, which the run then reports.
  * @returns the channels that are still gone, which the run leaves out
  */
-export async function askGoneChannels(
+export async function checkGoneChannels(
   { db, runId, serviceDay }: ReadingRun,
   fetchPage: FetchPage,
   signal: AbortSignal,

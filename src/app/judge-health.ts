@@ -50,7 +50,7 @@ export type JudgedUnit = ReturnType<typeof judgeUnits>[number]
 function judgeUnits(facts: Facts) {
   const isWanted = createIsWanted(facts)
   const problems = new Set(facts.problems.map(keyOf))
-  const judged = [...facts.units, ...unknownUnits(facts, isWanted)].map((unit) => {
+  const judged = [...facts.units, ...findUnknownUnits(facts, isWanted)].map((unit) => {
     const { stream, channelId, isWindowed, until } = unit
     // Whole lists have no end: every sync reads them again.
     const end = (channelId === null || !isWindowed ? undefined : facts.rangeOf(channelId).until) ?? Infinity
@@ -90,7 +90,7 @@ const unread = {
 }
 
 /** Units that are not in the ledger, of streams that a job reads or that the ledger has for other channels. */
-function unknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): readonly LedgerUnit[] {
+function findUnknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): readonly LedgerUnit[] {
   const keys = new Set(units.map(keyOf))
   const read = new Set([...units.map(({ stream }) => stream), ...jobs.flatMap((job) => job.streams)])
   const active = channels.flatMap(({ channelId, state }) => (state === 'active' ? [channelId] : []))
@@ -141,7 +141,7 @@ export interface Verdict {
 }
 
 /** The last run that has ended, other than an operator's action. */
-export function lastReading(runs: readonly RunReport[]): RunReport | undefined {
+export function findLastReading(runs: readonly RunReport[]): RunReport | undefined {
   const commands = new Set<string>(Object.values(operatorCommands))
   return runs.find((run) => hasEnded(run) && !commands.has(run.command))
 }
@@ -155,8 +155,8 @@ export function judgeHealth(facts: Facts) {
 function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): Verdict {
   const isRunning = runs.some(({ status }) => status === 'running')
   if (runs.length === 0) return { status: 'empty', findings: [], failedRun: undefined, isRunning }
-  const findings = findingsOf(judged)
-  const last = lastReading(runs)
+  const findings = groupFindings(judged)
+  const last = findLastReading(runs)
   const failed = causes.find((each) => each.kind === 'run' && each.status === 'failed' && each.name === last?.command)
   const runId = failed?.kind === 'run' ? failed.runId : null
   const isReported = findings.some(({ kind }) => kind === 'problem')
@@ -165,13 +165,13 @@ function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): V
     findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isOnlyWhenNamed(stream))
   // A run that ended `waiting` has left part of the first sync to the next run.
   const isFirst =
-    (isRunning || findings.length === 0) && !lastReading(runs.filter(({ status }) => status !== 'waiting'))
+    (isRunning || findings.length === 0) && !findLastReading(runs.filter(({ status }) => status !== 'waiting'))
   const status = isFirst ? 'first' : isComplete ? 'complete' : 'incomplete'
   return { status, findings, failedRun, isRunning }
 }
 
 /** One finding for all streams with the same fault in the same channels; the most serious fault first. */
-function findingsOf(units: readonly JudgedUnit[]): readonly Finding[] {
+function groupFindings(units: readonly JudgedUnit[]): readonly Finding[] {
   const byFault = Map.groupBy(units, ({ fault }) => fault)
   return faults.flatMap((kind) => {
     const byStream = Map.groupBy(byFault.get(kind) ?? [], ({ stream }) => stream)
@@ -194,7 +194,7 @@ function findingsOf(units: readonly JudgedUnit[]): readonly Finding[] {
  * to which the others have been read (all units, if each has a fault); undefined if there is none. `all`: the number of
  * channels, 1 for the account. Whole lists count only if no unit has a range; units that are over, only if all are.
  */
-export function readProgressOf(units: readonly JudgedUnit[]) {
+export function summarizeProgress(units: readonly JudgedUnit[]) {
   const kept = units.filter(({ isKept }) => isKept)
   const nightly = kept.filter(({ stream }) => !isOnlyWhenNamed(stream))
   const relevant = [nightly, kept].find((some) => some.length > 0) ?? units

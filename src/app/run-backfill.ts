@@ -11,7 +11,7 @@ import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
 
 /** Plans a sync. `db`: undefined for a database without a schema. */
-export function syncPlan(
+export function syncPlanner(
   db: Db | undefined,
   { channels, historyFrom, service: { timeZone } }: ExtractionSettings,
   now: WallTime,
@@ -22,7 +22,7 @@ export function syncPlan(
 }
 
 /** Plans a backfill. Lists without a time filter, which other streams depend on, are read as in a sync. */
-export function backfillPlan(
+export function backfillPlanner(
   db: Db | undefined,
   settings: ExtractionSettings,
   range: Pick<BackfillPlan, 'window' | 'backfillId' | 'onlyGaps'>,
@@ -32,7 +32,7 @@ export function backfillPlan(
     const streams = some.filter(({ isTimeFiltered }) => isTimeFiltered)
     const snapshots = some.filter(({ isTimeFiltered }) => !isTimeFiltered)
     return [
-      ...(await syncPlan(db, settings, now)(snapshots, questionsOf)),
+      ...(await syncPlanner(db, settings, now)(snapshots, questionsOf)),
       ...(await planBackfill(db, { ...range, now, streams, channels: settings.channels }, questionsOf)),
     ]
   }
@@ -58,7 +58,7 @@ export async function runBackfill(
   const { backfillId, isResumed, startedAt } = await openBackfill(db, args, new Date(clock.now()), restart)
   if (isResumed) onResumed?.(startedAt)
   const range = { window, backfillId, onlyGaps: args.onlyGaps }
-  const planStreams = (now: WallTime) => backfillPlan(db, settings, range, now)
+  const planStreams = (now: WallTime) => backfillPlanner(db, settings, range, now)
   const outcome = await runExtraction(context, { order: 'oldest-first', yieldsToOthers: true, ...request, planStreams })
   const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
   const isFinished = outcome.status === 'ok' && !hasMoved

@@ -27,7 +27,7 @@ import { noCounts, noSlices } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { openAsItIs, refusePending } from './open-database.ts'
 import type { AppContext } from './context.ts'
-import { askGoneChannels, recordUnknownChannels } from './gone-channels.ts'
+import { checkGoneChannels, recordUnknownChannels } from './gone-channels.ts'
 import { openConnection, openRunConnection, readServiceTime } from './open-connection.ts'
 import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
 import { openRecordedProgress } from './save-progress.ts'
@@ -178,7 +178,7 @@ async function extract(
   }
   const now = deps.wallTimeAt(startedAt.getTime())
   const run = { db, log, runId, serviceDay: formatWallDate(now) }
-  const gone = request.namesChannels ? new Set<string>() : await askGoneChannels(run, connection.fetchPage, signal)
+  const gone = request.namesChannels ? new Set<string>() : await checkGoneChannels(run, connection.fetchPage, signal)
   const planStreams = withoutChannels(request.planStreams(now), gone)
   const options = {
     concurrency: Math.ceil(SLICES_PER_CALL * service.concurrency),

@@ -11,7 +11,7 @@ import { findStream, streams, withQuestionStreams } from '../streams/registry.ts
 import type { AppContext } from './context.ts'
 import { requestHeartbeat } from './report-causes.ts'
 import { type AuditOutcome, executeAudit } from './run-audit.ts'
-import { runBackfill, syncPlan } from './run-backfill.ts'
+import { runBackfill, syncPlanner } from './run-backfill.ts'
 import { type RunConnection, runExtraction } from './run-extraction.ts'
 
 /** How a run of a job ended. */
@@ -36,7 +36,7 @@ interface JobDeps {
 type JobRequest = ReturnType<typeof createJobRequest>
 
 function createJobRequest({ db, connection, runPhases }: JobDeps, job: Job, settings: ExtractionSettings) {
-  const shared = { command: `run ${job.name}`, settings, db, namesChannels: false, streams: jobStreams(job) }
+  const shared = { command: `run ${job.name}`, settings, db, namesChannels: false, streams: chooseJobStreams(job) }
   return { ...shared, connection, runPhases, job }
 }
 
@@ -91,7 +91,7 @@ async function runSyncJob(context: AppContext, definition: SyncJob, request: Job
   return await runExtraction(context, {
     ...request,
     parameters: { job: job.name, ...definition, channels: settings.channels.map(({ channelId }) => channelId) },
-    planStreams: (now) => syncPlan(db, settings, now, lookbackDays),
+    planStreams: (now) => syncPlanner(db, settings, now, lookbackDays),
     until,
   })
 }
@@ -113,7 +113,7 @@ async function rangeWindow(
 }
 
 /** The configured channels of a job. @throws config.invalid for unknown channels or groups */
-export function jobChannels(
+export function chooseJobChannels(
   { name, definition }: Job,
   configured: readonly ChannelSetting[],
 ): readonly ChannelSetting[] {
@@ -124,12 +124,12 @@ export function jobChannels(
     if (members.length > 0) return members
     const groups = new Set(configured.flatMap(({ group }) => group ?? []))
     const hint = groups.size === 0 ? 'none has a group' : `the groups are ${[...groups].join(', ')}`
-    throw refused(name, [`channels names the group ${JSON.stringify(channels.group)}, and no channel has it; ${hint}`])
+    throw jobError(name, [`channels names the group ${JSON.stringify(channels.group)}, and no channel has it; ${hint}`])
   }
   const ids = new Set(configured.map(({ channelId }) => channelId))
   const unknown = channels.filter((id) => !ids.has(id))
   if (unknown.length > 0) {
-    throw refused(
+    throw jobError(
       name,
       unknown.map((id) => `channels names ${JSON.stringify(id)}, which is not among LIVEHOUSE_CHANNELS`),
     )
@@ -137,13 +137,13 @@ export function jobChannels(
   return configured.filter(({ channelId }) => channels.includes(channelId))
 }
 
-function refused(name: string, problems: readonly string[]): LivehouseError<'config.invalid'> {
+function jobError(name: string, problems: readonly string[]): LivehouseError<'config.invalid'> {
   const ofJob = problems.map((problem) => `job ${name}: ${problem}`)
   return new LivehouseError('config.invalid', 'a job does not fit the settings', { problems: ofJob })
 }
 
 /** The streams of a job, by default those of the command of its kind, with the lists that they depend on. */
-export function jobStreams({ kind, definition }: Job): readonly Stream[] {
+export function chooseJobStreams({ kind, definition }: Job): readonly Stream[] {
   const listed = definition.streams?.flatMap((name) => findStream(name) ?? [])
   return withQuestionStreams(listed ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered))
 }

@@ -1,7 +1,7 @@
 import { readExtractionSettings } from './extraction-settings.ts'
 import { askWallTime } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { backfillPlan, runBackfill } from '../app/run-backfill.ts'
+import { backfillPlanner, runBackfill } from '../app/run-backfill.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
@@ -67,7 +67,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       return await dryRun(context, {
         ...common,
         planStreams: (opened, now, backfillId) =>
-          backfillPlan(opened, settings, { window, backfillId, onlyGaps: args.onlyGaps }, now),
+          backfillPlanner(opened, settings, { window, backfillId, onlyGaps: args.onlyGaps }, now),
         backfill: range,
         isJson,
       })

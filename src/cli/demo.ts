@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { OPENING } from '../app/open-database.ts'
 import { outcomeObject } from '../app/outcome.ts'
-import { syncPlan } from '../app/run-backfill.ts'
+import { syncPlanner } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
 import { publishBi } from '../bi/publish/publish-bi.ts'
 import { readDataDir, readSettings } from '../config.ts'
@@ -109,7 +109,7 @@ export async function fillDemo(
     db,
     namesChannels: false,
     streams,
-    planStreams: (now) => syncPlan(db, settings, now),
+    planStreams: (now) => syncPlanner(db, settings, now),
   })
   signal.throwIfAborted()
   const filled = Object.entries(emulator.truth()).filter(([table]) => !isOnlyWhenNamed(table))

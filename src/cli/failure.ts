@@ -3,7 +3,7 @@ import { hasCode, LivehouseError, messageOf, wrongUse } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
 /** Describes an error that stopped a command: a message, then a line for each problem. `see`: where to find help. */
-export function failureText({ command, error }: Failure, see: string): string {
+export function describeFailure({ command, error }: Failure, see: string): string {
   const name = ['livehouse', command].join(' ').trim()
   if (!(error instanceof LivehouseError)) {
     return `${name}: internal error: ${messageOf(error)}\n  This is a bug. LOG_LEVEL=debug shows where it happened.`

@@ -1,7 +1,7 @@
 import { wrongUse } from '../core/errors.ts'
 import type { Job } from '../core/define-job.ts'
 import { openAsItIs } from '../app/open-database.ts'
-import { jobChannels, jobStreams } from '../app/run-job.ts'
+import { chooseJobChannels, chooseJobStreams } from '../app/run-job.ts'
 import { problemsOf } from '../app/outcome.ts'
 import type { ChannelSetting, ExtractionSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readJobsDir, readServiceTimeZone, readSettings } from '../config.ts'
@@ -49,7 +49,7 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
 
 function findRefusal(job: Job, channels: readonly ChannelSetting[]): readonly string[] {
   try {
-    jobChannels(job, channels)
+    chooseJobChannels(job, channels)
     return []
   } catch (error) {
     return problemsOf(error)
@@ -114,7 +114,7 @@ export async function loadConfiguredJob({ environment }: Pick<CliContext, 'envir
  * channels takes effect. @throws config.invalid, also if the job names channels that are not configured
  */
 export function readJobSettings(context: Pick<CliContext, 'environment' | 'clock'>, job: Job): ExtractionSettings {
-  return readExtractionSettings(context, jobStreams(job), (configured) => jobChannels(job, configured))
+  return readExtractionSettings(context, chooseJobStreams(job), (configured) => chooseJobChannels(job, configured))
 }
 
 function readLoadOptions(source: SettingSource) {

@@ -27,7 +27,7 @@ export function createProgressBars(
   { opening, stream = process.stderr }: { opening?: string | undefined; stream?: NodeJS.WritableStream } = {},
 ): Progress {
   const display = new MultiBar({
-    format: (_options, _params, line: Line) => lineText(line, clock.now()),
+    format: (_options, _params, line: Line) => formatLine(line, clock.now()),
     fps: 8,
     hideCursor: true,
     linewrap: true,
@@ -64,7 +64,7 @@ export function createProgressBars(
 }
 
 /** A line, of sixty columns at most. */
-export function lineText({ name, startedAtMs, state, endedAtMs }: Line, nowMs: number): string {
+export function formatLine({ name, startedAtMs, state, endedAtMs }: Line, nowMs: number): string {
   const elapsedMs = (endedAtMs ?? nowMs) - startedAtMs
   const title = name.padEnd(NAME_WIDTH)
   if (state === undefined) return `${title} ${formatDuration(elapsedMs)}`

@@ -6,7 +6,7 @@ import { printable } from '../core/text.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, Command, CommandEntry } from './command.ts'
-import { exitCodeOfError, failureText } from './failure.ts'
+import { exitCodeOfError, describeFailure } from './failure.ts'
 
 /** The parts of the process that the command line uses. */
 interface CommandLine {
@@ -72,7 +72,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
       const errors = outcome.errors.map((each) => ({ ...each, message: each.message + see }))
       line.writeOut(`${printable(redact(JSON.stringify(outcomeObject({ ...outcome, errors }))))}\n`)
     }
-    terminal.write(`${printable(redact(failureText(failure, see)))}\n`)
+    terminal.write(`${printable(redact(describeFailure(failure, see)))}\n`)
     log?.debug('command.failed', { err: thrown })
     return exitCodeOfError(error)
   }

@@ -3,7 +3,7 @@ import { rangeOfChannels } from '../app/settings.ts'
 import { openRunConnection } from '../app/open-connection.ts'
 import { restartDatabase } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { createRunJob, jobStreams } from '../app/run-job.ts'
+import { createRunJob, chooseJobStreams } from '../app/run-job.ts'
 import { watchCauses } from '../app/report-causes.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
@@ -149,7 +149,7 @@ async function openStatusPage(
 
 function toJobView({ job, next, last, outcome = 'interrupted' }: JobState): JobView {
   const { name, cron, timeZone, kind, isEnabled, definition } = job
-  const streams = isEnabled && kind === 'sync' ? jobStreams(job).map((stream) => stream.name) : []
+  const streams = isEnabled && kind === 'sync' ? chooseJobStreams(job).map((stream) => stream.name) : []
   const { channels = 'all' } = definition
   return { name, cron, timeZone, streams, channels, next, last: last && { startedAt: last.startedAt, status: outcome } }
 }

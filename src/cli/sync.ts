@@ -1,6 +1,6 @@
 import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { syncPlan } from '../app/run-backfill.ts'
+import { syncPlanner } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
 import { allStreams, onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
 import { chooseChannels, namesOf, CHANNELS_HELP, readStreams, runFlags } from './flags.ts'
@@ -43,7 +43,7 @@ livehouse sync --json | jq .status`,
     const common = { command: 'sync', settings, streams: chosenStreams, namesChannels: values.channels !== undefined }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
-      return await dryRun(context, { ...common, planStreams: (db, now) => syncPlan(db, settings, now), isJson })
+      return await dryRun(context, { ...common, planStreams: (db, now) => syncPlanner(db, settings, now), isJson })
     }
     await using db = await openWarehouse(context, settings.database, settings.service)
     await using queue = await openQueueIf(values.queue, context, settings.database)
@@ -55,7 +55,7 @@ livehouse sync --json | jq .status`,
         until: until ?? null,
       },
       db,
-      planStreams: (now) => syncPlan(db, settings, now),
+      planStreams: (now) => syncPlanner(db, settings, now),
       until,
       runPhases: queue && fanOut(queue),
     })

@@ -62,7 +62,7 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings,
   boss.on('warning', ({ message }) => log.warn('queue.warning', { reason: message }))
   const queue = new Queue(boss, db)
   try {
-    if (!isAutoMigrated && (await readVersion(boss)) < SCHEMA_VERSION) throw notUpToDate()
+    if (!isAutoMigrated && (await readVersion(boss)) < SCHEMA_VERSION) throw createSchemaError()
     await boss.start().catch(async (error: unknown) => {
       // Another process may have created the schema at the same time.
       if ((await readVersion(boss)) < SCHEMA_VERSION) throw error
@@ -109,7 +109,7 @@ function executorOf(db: Db): ReturnType<typeof fromKysely> {
   }
 }
 
-function notUpToDate(): LivehouseError<'db.pendingMigrations'> {
+function createSchemaError(): LivehouseError<'db.pendingMigrations'> {
   const message =
     `The queue's schema ${SCHEMA} is missing or outdated, and LIVEHOUSE_AUTO_MIGRATE is 0. Run ` +
     '`livehouse migrate up` as a user that owns this schema, or may create it, in the database of ' +

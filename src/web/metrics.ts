@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { OnCall } from '../core/page.ts'
 import { wallTimeAt } from '../core/wall-clock.ts'
 import { fewestCallsLeft } from '../ledger/call-budget.ts'
-import { lastReading } from '../app/judge-health.ts'
+import { findLastReading } from '../app/judge-health.ts'
 import type { Facts } from './facts.ts'
 
 interface MetricsInput {
@@ -110,7 +110,7 @@ function showFacts(metrics: Metrics, facts: Facts, nowMs: number): void {
   for (const state of ['active', 'retired', 'gone'] as const)
     channels.set({ state }, facts.channels.filter((channel) => channel.state === state).length)
   for (const { name, next } of facts.jobs) if (next !== undefined) jobNext.set({ job: name }, next.getTime() / 1000)
-  const run = lastReading(facts.runs)
+  const run = findLastReading(facts.runs)
   if (run !== undefined) lastRunStatus.set({ status: run.status }, 1)
   for (const { stream, counts, slices } of run?.streams ?? []) {
     for (const outcome of outcomes) lastRunRows.set({ stream, outcome }, counts[outcome])

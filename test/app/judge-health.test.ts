@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
-import { judgeHealth, readProgressOf } from '../../src/app/judge-health.ts'
+import { judgeHealth, summarizeProgress } from '../../src/app/judge-health.ts'
 import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, NOW, THIS_NIGHT } from '../helpers/status-facts.ts'
 import type { Facts, JobView } from '../../src/web/facts.ts'
 
@@ -13,7 +13,7 @@ const judge = (facts: Facts) => judgeHealth(facts).verdict
 
 /** Until when all of it is there, as the page says at its head. */
 function completeUntil(facts: Facts): number | undefined {
-  return readProgressOf(judgeHealth(facts).judged).until
+  return summarizeProgress(judgeHealth(facts).judged).until
 }
 
 test('a night that is read, proven and fresh is complete until where its least part ends', () => {
@@ -41,7 +41,7 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   expect(others.map(({ kind }) => kind)).toEqual(['unread'])
   expect(judge({ ...facts, units: units.toReversed() }).findings[0]).toEqual(first)
   const own = facts.judged.filter(({ stream }) => stream === 'watch_records')
-  expect(readProgressOf(own)).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
+  expect(summarizeProgress(own)).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
   // A run that failed as a whole is told of where nothing else tells of it.
   const failed = [makeRun({ runId: '8', command: 'quarantine retry' }), makeRun({ status: 'failed' })]
   const cause = { kind: 'run', name: 'sync', runId: '7', status: 'failed', problems: [] } as const

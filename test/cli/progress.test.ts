@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createProgressBars, lineText } from '../../src/cli/progress.ts'
+import { createProgressBars, formatLine } from '../../src/cli/progress.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { createProgressTally } from '../../src/app/save-progress.ts'
 import type { ProgressEvent } from '../../src/core/outcome.ts'
@@ -16,10 +16,10 @@ test('a line fits sixty columns, and something moves in it each second, also bef
       { ...begin, state },
       { ...begin, state, endedAtMs: seconds * 1000 },
     ]
-    for (const line of lines) expect(lineText(line, seconds * 1000).length).toBeLessThanOrEqual(60)
-    expect(lineText({ ...begin, state: undefined }, 1000)).toContain('1.0 s')
+    for (const line of lines) expect(formatLine(line, seconds * 1000).length).toBeLessThanOrEqual(60)
+    expect(formatLine({ ...begin, state: undefined }, 1000)).toContain('1.0 s')
   }
-  expect(lineText({ ...begin, state, endedAtMs: 1000 }, 2000)).toMatch(/ rows 1.0 s$/)
+  expect(formatLine({ ...begin, state, endedAtMs: 1000 }, 2000)).toMatch(/ rows 1.0 s$/)
 })
 
 test('how far a stream is never goes back, also where a slice turns out to be many', () => {

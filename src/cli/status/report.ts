@@ -40,7 +40,7 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
       finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
     ])
   // An accepted shortfall needs no repair, but is never shown as proven.
-  const accepted = shownAcceptances(health, nowMs).map((each) => {
+  const accepted = selectAcceptances(health, nowMs).map((each) => {
     const [state, then] = isInForce(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
   })
@@ -94,7 +94,7 @@ function goneChannels({ channels }: Health): readonly string[] {
 }
 
 /** The acceptances in force, and expired ones by which slices still count as accepted. */
-function shownAcceptances({ acceptances }: Health, nowMs: number): readonly Acceptance[] {
+function selectAcceptances({ acceptances }: Health, nowMs: number): readonly Acceptance[] {
   return acceptances.filter((each) => isInForce(each, nowMs) || each.isInUse)
 }
 
@@ -155,7 +155,7 @@ export function statusObject(
     }),
     shortfall_count: openCounts?.problem ?? 0,
     gone_channels: health ? goneChannels(health) : [],
-    acceptances: health ? shownAcceptances(health, nowMs).map((each) => acceptanceObject(each, nowMs)) : [],
+    acceptances: health ? selectAcceptances(health, nowMs).map((each) => acceptanceObject(each, nowMs)) : [],
     v1_calls: hasSource && budget ? { ...toSnakeCase(budget), scopes: budget.scopes.map(toSnakeCase) } : null,
     stale: stale?.map(({ stream }) => stream) ?? null,
   }

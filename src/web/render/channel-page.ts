@@ -2,7 +2,7 @@ import type { ListedChannel } from '../../ledger/channels.ts'
 import { countProofs } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { isolate, type Html, html } from '../html.ts'
-import { type JudgedUnit, readProgressOf } from '../../app/judge-health.ts'
+import { type JudgedUnit, summarizeProgress } from '../../app/judge-health.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, completeUntil, streamsOf } from './streams-section.ts'
 import { errorText } from './verdict-section.ts'
@@ -17,7 +17,7 @@ export function channelPage(outer: View, channel: ListedChannel, readings: OpenR
   const { channelId } = channel
   const rows = streamsOf(view, channelId)
   const units = rows.flatMap((row) => row.units)
-  const isComplete = readProgressOf(units).behind.length === 0
+  const isComplete = summarizeProgress(units).behind.length === 0
   const tone = channel.state === 'active' && isComplete ? 'good' : 'calm'
   const title = channel.label ?? channel.name ?? channelId
   const otherNames = [channelId, channel.name].filter((each) => each !== title)

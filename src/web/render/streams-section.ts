@@ -3,7 +3,7 @@ import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { type JudgedUnit, readProgressOf } from '../../app/judge-health.ts'
+import { type JudgedUnit, summarizeProgress } from '../../app/judge-health.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
 import { channelLinks, icon, moment, proofMarks, section, streamName, type View } from './view.ts'
@@ -61,7 +61,7 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
 /** Until when these parts are complete; if only some channels are, how many, and which are not. */
 export function completeUntil(view: View, units: readonly JudgedUnit[], outOf = 0): Content {
   const { messages, facts } = view
-  const { until, all: knownChannels, behind } = readProgressOf(units)
+  const { until, all: knownChannels, behind } = summarizeProgress(units)
   const all = Math.max(knownChannels, outOf)
   const { number, wallTime, span } = messages.formats
   const time = until === undefined ? messages.notKnown : wallTime(until)
@@ -99,7 +99,7 @@ ${tableRows}</tbody>
 function timelineCell(view: View, { stream, units, outOf }: StreamRow): Html {
   const { messages, facts } = view
   const { completeUntil: words, formats } = messages
-  const { behind, all } = readProgressOf(units)
+  const { behind, all } = summarizeProgress(units)
   if (!units.some(({ isWindowed }) => isWindowed)) {
     const at = lastLanding(units)
     const ago = at !== undefined && fill(messages.ago, { span: formats.span(Math.max(0, view.nowMs - at)) })
