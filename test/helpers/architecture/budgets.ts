@@ -2,10 +2,10 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2866,
+  app: 2863,
   bi: 3928,
-  cli: 3382,
-  config: 563,
+  cli: 3371,
+  config: 556,
   core: 1248,
   emulator: 1665 + 60 * allStreams.length,
   ledger: 3435,
