@@ -167,8 +167,8 @@ async function extract(
   await endAcceptances(db, startedAt)
   // Without the service's time, readings of another machine may lie ahead; if this clock is behind, all of them may.
   const hasTime = connection.serviceClock.ownAheadMs() !== undefined
-  const mostAhead = hasTime ? MAX_CLOCK_DIFFERENCE_SECONDS : MOST_CLOCK_DIFFERENCE
-  const latest = new Date(startedAt.getTime() + mostAhead * 1000)
+  const maxAheadSeconds = hasTime ? MAX_CLOCK_DIFFERENCE_SECONDS : UNSYNCHRONISED_SECONDS
+  const latest = new Date(startedAt.getTime() + maxAheadSeconds * 1000)
   const slices = hasTime || !(await areMostRunsAfter(db, latest)) ? await forgetReadingsAfter(db, latest) : 0
   if (slices > 0) log.warn('ledger.forgotten', { runId, slices, reason: 'they lie in the future' })
 
@@ -193,7 +193,7 @@ async function extract(
 }
 
 /** The tolerance (s) without the service's time: the clocks of two machines differ by less, if set at all. */
-const MOST_CLOCK_DIFFERENCE = 2 * DAY
+const UNSYNCHRONISED_SECONDS = 2 * DAY
 
 /** The part of a connection that a run uses. */
 export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>
