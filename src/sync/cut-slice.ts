@@ -218,7 +218,7 @@ export async function cutShortened(
     const page = await ask(newestDays)
     if ('refusal' in page || !isShown(page, newestDays)) continue
     await requireFoundByTime(slice, page, reading, timeZone)
-    return toSlices({ ...slice, isFound: true }, cutToLength(window, lengthAsked(days)))
+    return toSlices({ ...slice, isFound: true }, cutToLength(window, lengthAsked(days), stream))
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
 import { countIn, fetchUnlessRefused, isRefusal, type PageReading, type SliceReading, widen } from './page-reading.ts'
@@ -111,10 +112,11 @@ export async function countParts(
 /** The length of a window whose request, with a minute more on both sides, is for this many days. */
 export const lengthAsked = (days: number) => days * DAY - 2 * MINUTE
 
-/** Cuts a window into parts of this length, newest first. The oldest part may be shorter. */
-export function cutToLength(window: Window, length: number): readonly Window[] {
-  const bounds = Array.from({ length: Math.ceil((window.to - window.from) / length) }, (_, n) => window.to - n * length)
-  return cutWindowAt(window, bounds)
+/** Cuts a window into parts of this length, newest first. Parts for visits overlap, as a visit may lie across an end. */
+export function cutToLength({ from, to }: Window, length: number, { timeColumns }: Stream): readonly Window[] {
+  const step = timeColumns.length > 1 ? length - Math.min(DAY, floorToMinute(length / 2)) : length
+  const count = 1 + Math.max(0, Math.ceil((to - from - length) / step))
+  return Array.from({ length: count }, (_, n) => ({ from: Math.max(from, to - n * step - length), to: to - n * step }))
 }
 
 /**
@@ -144,7 +146,7 @@ export async function cutToServed(
     if ('refusal' in (await fetchUnlessRefused(newest(length), 1))) refused = length
     else served = length
   }
-  return cutToLength(window, served).map((part) => partOf({ ...slice, window }, part))
+  return cutToLength(window, served, slice.stream).map((part) => partOf({ ...slice, window }, part))
 }
 
 /**
