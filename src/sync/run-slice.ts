@@ -16,7 +16,7 @@ import {
   MOST_READINGS,
 } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
-import { createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading, widen } from './page-reading.ts'
+import { createCallMeter, FEWEST_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
 import {
   quarantineRejected,
   openSliceLog,
@@ -26,7 +26,7 @@ import {
   requireReadable,
   shortfall,
 } from './record-slice.ts'
-import { countParts, cutToServed, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
+import { countParts, cutToServed, mayBeTooLong, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
@@ -143,7 +143,7 @@ async function readIfProven(slice: Slice, reading: SliceReading, deps: RunDeps, 
     const read = await extractSlice(slice, reading, deps, loader)
     return read.kind === 'cut' || !isConclusive(read.extraction.verdict) ? undefined : read
   } catch (error) {
-    if (isRefusal(error)) return undefined
+    if (mayBeTooLong(error)) return undefined
     throw error
   }
 }

@@ -1,9 +1,11 @@
 import type { Row } from '../core/column.ts'
+import { hasCode } from '../core/errors.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
-import { countIn, fetchUnlessRefused, isRefusal, type PageReading, type SliceReading, widen } from './page-reading.ts'
+import type { PageReading, SliceReading } from './page-reading.ts'
+import { countIn, fetchUnlessRefused, isRefusedPage, widen } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
 import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
@@ -112,38 +114,40 @@ export async function countParts(
 /** The length of a window whose request, with a minute more on both sides, is for this many days. */
 export const lengthAsked = (days: number) => days * DAY - 2 * MINUTE
 
-/** Cuts a window into parts of this length, newest first. Parts for visits overlap, as a visit may lie across an end. */
+/** Cuts a window into parts of this length, newest first. Those of visits overlap, as one may lie across an end. */
 export function cutToLength({ from, to }: Window, length: number, { timeColumns }: Stream): readonly Window[] {
   const step = timeColumns.length > 1 ? length - Math.min(DAY, floorToMinute(length / 2)) : length
   const count = 1 + Math.max(0, Math.ceil((to - from - length) / step))
   return Array.from({ length: count }, (_, n) => ({ from: Math.max(from, to - n * step - length), to: to - n * step }))
 }
 
+/** Whether a range may be too long for the service: it was refused, failed, or took longer than the time limit. */
+export const mayBeTooLong = (error: unknown): boolean => isRefusedPage(error) || hasCode(error, 'api.timeout')
+
 /**
- * Cuts a slice whose first page the service refuses, because it may refuse ranges of this length. Requests the newest
- * day, and then twice as much each time, until the longest range that is served is known to an eighth. If the range is
- * refused only because it ends in the future, the slice is read again up to now.
- * @throws `error` if it is not a refusal, or the window is not longer than a day; the refusal of a day
+ * Cuts a slice whose first page is not served, because the range may be too long. Requests the newest day, and then
+ * twice as much each time, until the longest range that is served is known to an eighth. If only the end of the range,
+ * in the future, is refused, the slice is read again up to now. @throws `error` itself, or that of a day
  */
 export async function cutToServed(
   { window, ...slice }: Slice,
   { pages, mustEndNow }: SliceReading,
   error: unknown,
 ): Promise<readonly Slice[]> {
-  if (!isRefusal(error) || window === undefined) throw error
+  if (!mayBeTooLong(error) || window === undefined) throw error
   const newest = (length: number): PageReading => {
     const range = widen({ window: { from: window.to - length, to: window.to } })
     return { ...pages, list: { ...pages.list, window: range } }
   }
   let [served, refused] = [lengthAsked(1), window.to - window.from]
-  const day = refused > served ? await fetchUnlessRefused(newest(served), 1) : { refusal: error }
+  const day = refused > served ? await fetchUnlessRefused(newest(served), 1, mayBeTooLong) : { refusal: error }
   if ('refusal' in day) {
     if (await mustEndNow(Math.max(window.from, window.to - DAY), 0)) return [{ ...slice, window }]
     throw day.refusal
   }
   while (refused - served > served / 8) {
     const length = Math.min(2 * served, floorToMinute((served + refused) / 2))
-    if ('refusal' in (await fetchUnlessRefused(newest(length), 1))) refused = length
+    if ('refusal' in (await fetchUnlessRefused(newest(length), 1, mayBeTooLong))) refused = length
     else served = length
   }
   return cutToLength(window, served, slice.stream).map((part) => partOf({ ...slice, window }, part))

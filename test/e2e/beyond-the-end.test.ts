@@ -4,7 +4,7 @@ import { audit } from '../../src/cli/audit.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { startLists, syncStreams } from '../helpers/capped-lists.ts'
-import { ignoredPage, meanwhile, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
+import { hang, ignoredPage, meanwhile, refusal, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { addRows, firstRows, times } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -45,15 +45,18 @@ test.each([
 })
 
 test.each([
-  [1, '2026-11-10', 24],
-  [31, '2025-06-01', 40],
-])('%i days at a time, from %s on, are read, proven and audited in %i calls', async (days, from, calls) => {
+  [1, '2026-11-10', 24, refusal(400_001)],
+  [31, '2025-06-01', 40, refusal(400_001)],
+  [31, '2026-01-01', 39, status(504)],
+  [31, '2026-10-18', 10, hang()],
+])('%i days at a time, from %s on, are read, proven and audited in %i calls', async (days, from, calls, effect) => {
   await using account = await startAccount({ channels: 1, days: 8 })
-  account.emulator.switches.longestWindowDays = days
-  expect(await account.sync('gifts,watch_records,signups', { LIVEHOUSE_HISTORY_FROM: from })).toMatchObject({ code: 0 })
+  account.emulator.faults.push({ effect: whereAsked(({ from = 0, to = 0 }) => to - from > days * 86_400, effect) })
+  const settings = { LIVEHOUSE_HISTORY_FROM: from, LIVEHOUSE_REQUEST_TIMEOUT: '0.1' }
+  expect(await account.sync('gifts,watch_records,signups', settings)).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
   const argv = ['--from', from, '--to', '2026-11-20', '--streams', 'watch_records']
-  expect(await account.runJson(audit, argv)).toMatchObject({ status: 'ok', streams: { watch_records: { calls } } })
+  expect(await account.runJson(audit, argv, settings)).toMatchObject({ code: 0, streams: { watch_records: { calls } } })
 })
 
 test('a service that refuses every range is asked for a day, and then no more', async () => {

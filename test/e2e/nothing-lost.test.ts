@@ -22,15 +22,13 @@ import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
-const DAY_MS = 86_400_000
-
 const pipeline = ofTest(() => startPipeline())
 
 test('a lookback that fails is read again, also when newer ranges have landed since', async () => {
   const { emulator, clock } = pipeline
   await pipeline.sync({ streams: ['watch_records'] })
   const { id, records } = firstChannel(emulator)
-  const young = records.rows.filter(({ enteredAt }) => enteredAt * 1000 > clock.nowMs - 2 * DAY_MS)
+  const young = records.rows.filter(({ enteredAt }) => enteredAt * 1000 > clock.nowMs - 2 * 86_400_000)
   expect(young.length).toBeGreaterThan(0)
   for (const record of young) records.replace(record, { ...record, nick: 'changed later' })
 

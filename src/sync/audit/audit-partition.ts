@@ -6,7 +6,8 @@ import { readWaitingOfPartition, type WaitingItem } from '../../ledger/quarantin
 import { readLastReading } from '../../ledger/slices/slices.ts'
 import { countUntimed, findMinute, findQuietMinute } from '../../store/load/audit-part.ts'
 import { countPartRows, readMissedRows } from '../../store/load/table-part.ts'
-import { type CallMeter, isRefusal } from '../page-reading.ts'
+import type { CallMeter } from '../page-reading.ts'
+import { mayBeTooLong } from '../slice-parts.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { claimableUntil, cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
 import { compareRange, mayStillChange, timesOf } from './compare-range.ts'
@@ -73,8 +74,7 @@ interface Halving {
  * Compares a range by its total if the source has one, and otherwise by reading it. It is unknown by which time the
  * service counts a row, and whether its filter includes the ends. So the warehouse counts only rows with all their
  * times in the range, and the source also counts the minute before it, and thus never too few. Equal numbers mean that
- * nothing is missing. Otherwise the range is halved, at minutes that no row touches, until it is small enough to be
- * read.
+ * nothing is missing. Otherwise the range is halved, at minutes that no row touches, until it is short enough to read.
  */
 async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
   if (!sides.stream.isCounted) return await compareByReading(range, sides)
@@ -107,8 +107,8 @@ async function compareByCount(window: Window, sides: Sides, halving: Halving): P
   // For a gap exactly its range is counted, because the ranges beside it are covered.
   const range = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
   const sourceRows = await ask(range).catch(async (error: unknown) => {
-    if (!isRefusal(error) || length < DAY) throw error
-    // The service may refuse ranges of this length. If it also refuses a day, that error is thrown.
+    if (!mayBeTooLong(error) || length < DAY) throw error
+    // The service may serve no ranges of this length. If it fails at a day too, that error is thrown.
     if (halving.refused === undefined) await ask({ from: window.to - DAY, to: window.to })
     halving.refused = length
     return undefined
