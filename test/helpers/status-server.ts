@@ -5,7 +5,6 @@ import { silentLog } from './silent-log.ts'
 
 export type TestStatusServer = Awaited<ReturnType<typeof startTestStatusServer>>
 
-/** A status server on a free port. */
 export async function startTestStatusServer({ db }: Pick<TestDatabase, 'db'>, more: Partial<StatusServerOptions> = {}) {
   const server = await startStatusServer({
     db,
@@ -19,9 +18,11 @@ export async function startTestStatusServer({ db }: Pick<TestDatabase, 'db'>, mo
     readJobs: async () => [],
     ...more,
   })
-  /** Asks for a path; `headers` add to those of a browser without wishes. Redirects are not followed. */
-  const get = async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
-    await fetch(server.url + path, { method, headers, redirect: 'manual' })
+  /** Requests a path. Redirects are not followed. The body is read here: unread, it would keep its connection open. */
+  const get = async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') => {
+    const answer = await fetch(server.url + path, { method, headers, redirect: 'manual' })
+    return new Response(await answer.text(), answer)
+  }
   return {
     server,
     get,
