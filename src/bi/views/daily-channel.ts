@@ -133,7 +133,7 @@ const completeness = `cross join lateral (
 export const dailyChannel: BiView = {
   name: 'daily_channel',
   grain: {
-    en: 'A channel on a day, active or not, from its first entry to today (to its last if it is no longer read)',
+    en: 'A channel on a day, even without activity, from its first entry to today (if no longer read, to its last)',
     zh: '频道的一天：自首次进入至今（不再读取的至最后一次），无活动的日子也在内',
   },
   remarks: {

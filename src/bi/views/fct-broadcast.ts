@@ -84,7 +84,7 @@ export const fctBroadcast: BiView = {
       'average_stay',
       bigint(
         '(v.stay_seconds / nullif(v.viewers, 0))::bigint',
-        'Time of all visits divided by viewers, in seconds; simultaneous visits of one viewer add up',
+        'Time of visits that name a viewer ÷ viewers, in seconds; simultaneous visits of one viewer add up',
         '访问在场时长之和除以观众数（秒）；同一观众的重叠访问累加',
       ),
     ),
