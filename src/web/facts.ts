@@ -107,7 +107,7 @@ export function createFactsSource(deps: FactsDeps): ReadFacts {
     if (reading === undefined && clock.now() < reuseUntilMs) return state
     reading ??= read()
     if (await within(clock, timeoutMs, reading, false)) return state
-    const error = new Error(`the database did not answer within ${timeoutMs / 1000} s`)
+    const error = new Error(`reading took longer than ${timeoutMs / 1000} s`)
     return { facts: state.facts, failure: state.failure ?? { error, sinceMs: startedAtMs } }
   }
 }

@@ -53,7 +53,7 @@ const MAX_ERRORS = 50
 const PAGE_SIZE = 30
 /** How many characters of a row in quarantine are shown. */
 const RAW_LENGTH = 1500
-const TOO_LATE = `the database did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`
+const TOO_LATE = `reading took longer than ${ANSWER_TIMEOUT_MS / 1000} s`
 
 /** Makes the page of a path; for an unknown path, a page that says so. */
 export async function makePage(deps: PagesDeps, request: PageRequest): Promise<PageContent> {

@@ -18,7 +18,7 @@ export function reasonInChinese(reason: string): string | undefined {
 
 /** What error codes and messages mean, in a few words of Chinese; the first match wins. */
 const causes: readonly (readonly [RegExp, string])[] = [
-  [/^the database did not answer within /, '数据库没有及时响应'],
+  [/^reading took longer than /, '没有及时读完'],
   [/^(usage|config|api)\.invalid/, '设置或用法有误'],
   [/^api\.unreachable|: no connection to /, '连接不上服务'],
   [/^api\.timeout|: no complete answer within /, '服务没有按时回答'],
