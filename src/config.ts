@@ -148,7 +148,7 @@ export function readJobsDir(source: SettingSource): string {
   return folder
 }
 
-/** The start of the first sync, on the service's wall clock. */
+/** The earliest time that a first sync reads, on the service's wall clock. */
 export function readHistoryFrom(source: SettingSource): WallTime {
   const rule = { fallback: parseWallTime('2015-01-01') ?? 0, expected: 'a date that exists, written 2015-01-01' }
   return readValue(source, 'LIVEHOUSE_HISTORY_FROM', rule, (given) =>

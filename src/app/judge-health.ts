@@ -62,7 +62,7 @@ function judgeUnits(facts: Facts) {
   return judged.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
 }
 
-/** The most serious fault of a unit, so that only one is reported. `wanted`: up to when it should have been read. */
+/** The most serious fault of a unit, so that only one is reported. `expectedReach`: how far it should be read. */
 function faultOf({ stream, reach, gaps }: LedgerUnit, hasProblem: boolean, expectedReach: WallTime): Fault | undefined {
   if (isOnlyWhenNamed(stream)) return undefined
   if (hasProblem) return 'problem'
