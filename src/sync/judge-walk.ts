@@ -39,7 +39,7 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   if (totals === undefined) return { proof: 'unverifiable', reason: undefined }
   const { first, smallest, largest } = totals
   if (smallest !== largest)
-    return { proof: 'moving', reason: `the source's total went from ${smallest} to ${largest} while it was read` }
+    return { proof: 'moving', reason: `the source's total varied between ${smallest} and ${largest} while it was read` }
   const accounted = distinct + rejected.length
   if (accounted === first && received === first) return { proof: 'verified', reason: undefined }
   if (accounted > first) {
