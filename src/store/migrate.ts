@@ -60,7 +60,7 @@ export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise
     const status = await readMigrationStatus(transaction, { ...options, migrations })
     const last = status.findLast(({ appliedAt }) => appliedAt !== null)
     if (last === undefined) return []
-    await requireNobodyAtWork(transaction, `${last.name} cannot be reverted`)
+    await requireNobodyAtWork(transaction, `${last.name} is to be reverted`)
     await withdrawBi(transaction)
     await migrations[last.name]?.down?.(transaction)
     await transaction.deleteFrom(LIST).where('name', '=', last.name).execute()

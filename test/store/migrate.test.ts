@@ -99,7 +99,7 @@ test('while a livehouse is at work, no migration is applied or reverted', async 
     values ('run 7', 'another', now(), now(), now() + interval '20 s')`.execute(db)
   const message = expect.stringMatching(/lacks .*, but another livehouse is at work on it \(run 7\)/)
   await expect(migrateUp(db)).rejects.toMatchObject({ code: 'db.inUse', message })
-  await expect(migrateDown(db)).rejects.toThrow(/cannot be reverted, but another livehouse is at work on it \(run 7\)/)
+  await expect(migrateDown(db)).rejects.toThrow(/is to be reverted, but another livehouse is at work on it \(run 7\)/)
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
   expect(await migrateUp(db)).toEqual(last)
 })
