@@ -119,7 +119,7 @@ export const text = orNone<string>((raw) => {
 /** An index entry holds under 3 kB. The ids that the spec describes are far shorter. */
 const LONGEST_ID = 255
 
-/** Text of a key. Undefined if it is longer than 255 characters or contains control characters. */
+/** Text of a key. Undefined if it is longer than 255 characters, or has some that `printable` escapes. */
 export const identifier: FieldParser<string> = (raw) => {
   const id = text(raw)
   return typeof id === 'string' && (id.length > LONGEST_ID || printable(id) !== id) ? undefined : id
