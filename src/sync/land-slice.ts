@@ -29,7 +29,7 @@ import { headersText } from './extract-unkeyed.ts'
 import { type Extraction, type FullVerdict, isConclusive } from './judge-walk.ts'
 import { fetchUnlessRefused, FEWEST_ROWS, type PageReading, widen } from './page-reading.ts'
 import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
-import { rememberPresentFields } from './record-slice.ts'
+import { recordPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { rowKey } from './walk.ts'
 
@@ -128,7 +128,7 @@ export async function landSlice(
     const statements = [
       recordSlices(trx, records),
       mayResolve ? resolveAbsent(trx, origin, summary.rejected, { isDaily: isOfDay(stream) }) : undefined,
-      rememberPresentFields(trx, slice, summary, earlier),
+      recordPresentFields(trx, slice, summary, earlier),
       channelFacts && partition.channel ? updateChannel(trx, partition.channel, channelFacts, runId) : undefined,
     ]
     for (const statement of statements) await statement?.execute()

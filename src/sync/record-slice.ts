@@ -131,7 +131,7 @@ export async function quarantineRejected(
 }
 
 /** Records, in the transaction of its rows, the fields that a reading had and that the ledger lacks so far. */
-export function rememberPresentFields(
+export function recordPresentFields(
   db: Db,
   slice: Slice,
   { received, absentFields }: ReadSoFar,

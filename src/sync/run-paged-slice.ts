@@ -28,7 +28,7 @@ import {
   quarantineRejected,
   openSliceLog,
   recordFailure,
-  rememberPresentFields,
+  recordPresentFields,
   requireFields,
   requireReadable,
   shortfall,
@@ -180,7 +180,7 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
   work.state = { ...addPage(work.state, slice, page, deps.timeZone), readAt: new Date(deps.clock.now()) }
   await work.loader.finish(async (trx) => {
     await saveOpenSlice(trx, work.place, work.upToNow())
-    await rememberPresentFields(trx, slice, progress, earlier)?.execute()
+    await recordPresentFields(trx, slice, progress, earlier)?.execute()
   })
 }
 
