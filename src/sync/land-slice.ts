@@ -122,7 +122,7 @@ export async function landSlice(
     const records = await settleReading(trx, slice, reading, deps)
     landing = { removed, proofs: records.map(({ proof }) => proof) }
     if (isWritten && title !== undefined) await recordHeaders(trx, { ...name, title, runId, seenAt: at })
-    const origin = { ...name, runId, seenAt: at, timeZone, asked: widen(slice) }
+    const origin = { ...name, runId, seenAt: at, timeZone, requestWindow: widen(slice) }
     // An unreadable item that did not come again is gone from the source, unless the answer is empty.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
     const statements = [

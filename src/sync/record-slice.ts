@@ -123,7 +123,7 @@ export async function quarantineRejected(
   const place = placeOf(slice)
   let fields: readonly string[] = []
   const keep = async (trx: Transaction<Database>) => {
-    await quarantineItems(trx, { ...place, runId, seenAt, timeZone, asked: widen(slice) }, rejected)
+    await quarantineItems(trx, { ...place, runId, seenAt, timeZone, requestWindow: widen(slice) }, rejected)
     fields = await recordUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
   }
   await writeAlone(slice, keep, deps)

@@ -15,7 +15,7 @@ export interface QuarantineOrigin extends Place {
   /** The service's zone, which decides what a day is. */
   readonly timeZone: string
   /** The requested range, in which the items lie; undefined for a whole list, and if no item is resolved. */
-  readonly asked?: Window | undefined
+  readonly requestWindow?: Window | undefined
 }
 
 const KEY = ['stream', 'partition', 'itemHash', 'ordinal'] as const
@@ -27,10 +27,10 @@ const KEY = ['stream', 'partition', 'itemHash', 'ordinal'] as const
  */
 export async function quarantineItems(
   db: Db,
-  { stream, partition, runId, seenAt, timeZone, asked }: QuarantineOrigin,
+  { stream, partition, runId, seenAt, timeZone, requestWindow }: QuarantineOrigin,
   items: readonly QuarantinedItem[],
 ): Promise<void> {
-  const liesIn = asked ? formatRanges([asked]) : null
+  const liesIn = requestWindow ? formatRanges([requestWindow]) : null
   const rows = withOrdinals(items).map(({ raw, reason, path, headers, itemHash, ordinal }) => {
     const seen = { runId, firstSeenAt: seenAt, lastSeenAt: seenAt }
     return { stream, partition, itemHash, ordinal, raw, reason, path, headers, liesIn, ...seen }
@@ -71,18 +71,18 @@ export async function quarantineItems(
  */
 export function resolveAbsent(
   trx: Db,
-  { seenAt, timeZone, asked, ...place }: QuarantineOrigin,
+  { seenAt, timeZone, requestWindow, ...place }: QuarantineOrigin,
   itemsOfReading: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
 ): Statement {
-  const range = formatRanges(asked ? [asked] : [])
+  const range = formatRanges(requestWindow ? [requestWindow] : [])
   const today = formatWallDate(wallTimeAt(seenAt.getTime(), timeZone))
   return ops(trx)
     .updateTable('quarantine')
     .where(isAt(place))
     .where('resolvedAt', 'is', null)
     .set((eb) => {
-      if (asked === undefined) return { resolvedAt: seenAt }
+      if (requestWindow === undefined) return { resolvedAt: seenAt }
       const liesIn = eb('liesIn', '-', range)
       const resolvedAt = eb
         .case()
@@ -90,7 +90,7 @@ export function resolveAbsent(
         .then(eb.cast<Date>(eb.val(seenAt), 'timestamptz'))
       return { liesIn, resolvedAt: resolvedAt.end() }
     })
-    .$if(asked !== undefined, (query) => query.where('liesIn', '&&', range))
+    .$if(requestWindow !== undefined, (query) => query.where('liesIn', '&&', range))
     .$if(isDaily, (query) =>
       query.where((eb) => {
         return eb(eb.cast<string>(eb.fn('timezone', [eb.val(timeZone), 'lastSeenAt']), 'date'), '=', today)
