@@ -28,7 +28,7 @@ const COUNTED_FACTOR = 4
 /** A slice that exceeds the limit by less than this factor is not cut. */
 const TOLERANCE = 1.2
 /** In characters of rows in memory until their slice is proven. A signup with 200 questions has up to 50,000. */
-const MOST_HELD_TEXT = 4_000_000
+const MAX_HELD_TEXT = 4_000_000
 
 /**
  * The number of pages above which a slice is cut. It is smaller, even less than one, if long rows are held in memory.
@@ -41,7 +41,7 @@ export function longestSlice(
 ): number {
   const most = pagesPerSlice * (isCounted ? COUNTED_FACTOR : 1)
   const text = identity === undefined ? 0 : rows.reduce((sum, row) => sum + Object.values(row).join('').length, 0)
-  return TOLERANCE * (text === 0 ? most : Math.min(most, MOST_HELD_TEXT / text))
+  return TOLERANCE * (text === 0 ? most : Math.min(most, MAX_HELD_TEXT / text))
 }
 
 /**

@@ -13,8 +13,8 @@ import {
   isConclusive,
   judgeWalks,
   duplicatesOf,
-  MOST_READINGS,
-  MOST_WALKS,
+  MAX_READINGS,
+  MAX_WALKS,
   type Verdict,
   freshestOf,
 } from './judge-walk.ts'
@@ -97,7 +97,7 @@ export async function extractKeyed(
       const isDeep = isRefusal(error) && walk.summary().received > 0
       const halves = isDeep ? await cutInHalf(walk.summary().totals?.first ?? 0) : undefined
       // If the total is wrong, a full page may have been the last one. At another page size, the last one is short.
-      const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
+      const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MAX_READINGS
       if (!halves && !isAgain) throw error
       await loader.flush()
       if (halves) return { kind: 'cut', parts: halves }
@@ -121,7 +121,7 @@ export async function extractKeyed(
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
     const isOneAnswer = largest === walk.summary().received && largest < pageSize
     const mayBeCut = () => mayBeSearched(slice, isOneAnswer)
-    const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeCut()
+    const isStuck = attempt === MAX_READINGS && verdict.isStill === true && mayBeCut()
     let halves: readonly Slice[] | undefined
     if (isUntrue) halves = mayBeCut() ? splitSlice(slice, timesOfWalk, deps.timeZone) : undefined
     else if (hasYoungRows || isStuck) halves = await cutInHalf(end.totals?.largest ?? 0, hasYoungRows)
@@ -129,8 +129,8 @@ export async function extractKeyed(
       await loader.flush()
       return { kind: 'cut', parts: hasYoungRows ? halves : searchWithin(slice, halves, isOneAnswer) }
     }
-    if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)
-    const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && verdict.isStill === true && missing() > 0)
+    if (attempt >= MAX_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)
+    const isMore = attempt < MAX_READINGS || (attempt < MAX_WALKS && verdict.isStill === true && missing() > 0)
     const freshest = freshestOf(stream, walk.summary().held)
     await loader.add(freshest)
     count += freshest.filter(isOfSlice).length
@@ -199,7 +199,7 @@ function judgeTogether(
   // with equal keys are first left to `judgeWalks`, which finds real duplicates by comparing two walks.
   const isSure = isMoreThanTotal
     ? isSameElsewhere || largest === received
-    : repeatsOnPage === 0 || attempt >= MOST_READINGS
+    : repeatsOnPage === 0 || attempt >= MAX_READINGS
   const isProvable = window !== undefined || isMoreThanTotal
   const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
   const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : ofWalk

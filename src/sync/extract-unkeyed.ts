@@ -6,7 +6,7 @@ import type { RowIdentity, Stream } from '../core/stream.ts'
 import { exactJson, itemText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { type Extraction, isConclusive, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
+import { type Extraction, isConclusive, judgeWalk, MAX_READINGS, MAX_WALKS, type Verdict } from './judge-walk.ts'
 import { FEWEST_ROWS, type PageReading, type SliceReading } from './page-reading.ts'
 import type { ListReading } from './read-list.ts'
 import { isUnchanged, largestPage, readBareList, readCountedList, sizeOfReading } from './read-list.ts'
@@ -84,8 +84,8 @@ export async function extractUnkeyed(
     const keepsMoving = verdict.proof === 'moving' && (!isOneAnswer || isEndUnknown === true)
     // If some rows are too young to be covered, the others are read apart from them first.
     const hasYoungRows = keepsMoving && tooYoungFrom(slice) !== undefined
-    if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasYoungRows) continue
-    if (accepted === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
+    if (!isConclusive(verdict) && attempt < MAX_READINGS && !hasYoungRows) continue
+    if (accepted === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MAX_WALKS) continue
 
     const hasKeys = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = hasKeys ? identifyRows(stream, identity, sliceRows, timeZone) : []

@@ -78,9 +78,9 @@ export type ReadResult =
   | { readonly kind: 'cut'; readonly parts: readonly Slice[]; readonly hasMoved?: boolean }
 
 /** How often an unproven slice is read, if each reading is judged by itself. */
-export const MOST_READINGS = 3
+export const MAX_READINGS = 3
 /** How often a slice is read that cannot be cut and brings rows twice each time: its walks together may bring all. */
-export const MOST_WALKS = 10
+export const MAX_WALKS = 10
 
 /** Whether another reading would prove no more, so that a row that did not come is not at the source. */
 export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {

@@ -214,7 +214,7 @@ async function settleReading(
 /** A visit is still open if its last time is at most this far from the reading. */
 const OPEN_MS = AGREEMENT_SECONDS * 1000
 /** Some services never end a visit. One that began this long before the lookback no longer prevents settling. */
-const MOST_OPEN_DAYS = 28
+const MAX_OPEN_DAYS = 28
 
 /** The part of a range at rest that is settled: up to the lookback, or up to an earlier visit that is still open. */
 async function settledPart(
@@ -227,7 +227,7 @@ async function settledPart(
   const restsBefore = lookbackStart(wallTimeAt(readAtMs), lookbackDays)
   // If this reading has a shorter lookback than the stream, other runs still re-read the stream's own lookback.
   const lookbackFrom = Math.min(restsBefore, lookbackStart(wallTimeAt(readAtMs), part.stream.lookbackDays))
-  const searchFrom = Math.max(window.from, lookbackFrom - MOST_OPEN_DAYS * DAY)
+  const searchFrom = Math.max(window.from, lookbackFrom - MAX_OPEN_DAYS * DAY)
   const search = { from: searchFrom, to: Math.min(window.to, lookbackFrom) }
   const [openFrom, openTo] = [new Date(readAtMs - OPEN_MS), new Date(readAtMs + OPEN_MS)]
   const mayBeOpen = part.stream.timeColumns.length > 1 && !isEmptyWindow(search)

@@ -182,7 +182,7 @@ export const FEWEST_ROWS = 10
 /** Page sizes that the interface names, other than the largest (API 8). Some services accept only these. */
 export const NAMED_SIZES: readonly number[] = [50, 20, FEWEST_ROWS]
 /** No service clamps pages to this few rows, so they are the whole list, whatever its total. */
-export const MOST_ROWS_UNCUT = 2
+export const MAX_ROWS_UNCUT = 2
 
 /** How to read the pages of a list. */
 export interface PageReading {

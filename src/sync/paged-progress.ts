@@ -6,7 +6,7 @@ import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine/quarantine.ts'
 import { duplicatesOf, freshestOf } from './judge-walk.ts'
 import { liesWithin } from './windows.ts'
-import { MOST_ROWS_UNCUT } from './page-reading.ts'
+import { MAX_ROWS_UNCUT } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
 import { type HeldRow, startWalk, type WalkSummary } from './walk.ts'
 
@@ -93,7 +93,7 @@ export async function judgeRefusedPage(
   const { rows, size } = placeOfEnd(slice)
   if (size < 2) {
     if (!isLastPage(slice, await read(slice.pagesRead, slice.pageSize))) return 'moved'
-    return rows <= MOST_ROWS_UNCUT ? 'end' : 'more'
+    return rows <= MAX_ROWS_UNCUT ? 'end' : 'more'
   }
   const content = contentOf(await read(Math.ceil(rows / size), size))
   const before = rows % size

@@ -10,7 +10,7 @@ import {
   NAMED_SIZES,
   type PageReading,
   type RefusedPage,
-  MOST_ROWS_UNCUT,
+  MAX_ROWS_UNCUT,
   type SliceReading,
 } from './page-reading.ts'
 import { pageIgnored, readPages } from './read-pages.ts'
@@ -161,7 +161,7 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
     .filter(({ number, seen }) => seen > 0 && (!isRefused || number > pages.length))
     .sort((a, b) => preference(b) - preference(a))
   if (probe === undefined) {
-    const isAll = pages.length === 1 && size <= MOST_ROWS_UNCUT && size < reading.pageSize
+    const isAll = pages.length === 1 && size <= MAX_ROWS_UNCUT && size < reading.pageSize
     return isAll && (await isOver()) ? 'end' : 'unknown'
   }
   const { pageSize, number, seen } = probe

@@ -6,7 +6,7 @@ import type { CallContext, Page } from '../core/page.ts'
 import { describeList } from '../core/slice.ts'
 import { areSameItems } from '../core/text.ts'
 import type { PageReading, RefusedPage } from './page-reading.ts'
-import { fetchByNumber, fetchUnlessRefused, isRefusedPage, MOST_ROWS_UNCUT } from './page-reading.ts'
+import { fetchByNumber, fetchUnlessRefused, isRefusedPage, MAX_ROWS_UNCUT } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 import type { Walk } from './walk.ts'
 
@@ -45,7 +45,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       // A single refusal may be by chance, and the total may be the most that the service counts.
       if ('refusal' in next) next = await askBehind(number)
       if ('refusal' in next) {
-        const isFull = previous.items.length >= (number > 2 ? largest : Math.min(MOST_ROWS_UNCUT + 1, size))
+        const isFull = previous.items.length >= (number > 2 ? largest : Math.min(MAX_ROWS_UNCUT + 1, size))
         if (received > total && isFull) throw next.refusal
         return
       }

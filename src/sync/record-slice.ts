@@ -209,7 +209,7 @@ export function requireReadable(
 }
 
 /** The service counts as out of reach once this many successive calls, each with all its attempts, did not reach it. */
-const MOST_MISSES = 20
+const MAX_MISSES = 20
 
 /** The dependencies of a run that can be ended early. */
 export type EndableRun = ReturnType<typeof createEndableRun>
@@ -233,7 +233,7 @@ export function createEndableRun(outer: RunDeps) {
       throw error
     }
   }
-  const isLost = (error: unknown) => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES)
+  const isLost = (error: unknown) => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MAX_MISSES)
   const deps: RunDeps = { ...outer, signal: AbortSignal.any([outer.signal, ending.signal]), fetchPage }
   return {
     deps,

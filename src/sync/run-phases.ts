@@ -31,7 +31,7 @@ export interface RunOptions {
 }
 
 /** How long to wait for partitions that other runs hold. */
-const LONGEST_WAIT_MS = 1_800_000
+const MAX_WAIT_MS = 1_800_000
 const LEASE_POLL_MS = 1000
 
 /**
@@ -84,7 +84,7 @@ async function runPhase(plans: Plans, run: PhasedRun): Promise<void> {
   for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
 
   const since = deps.clock.now()
-  const isOver = () => deps.signal.aborted || isPastStop(run) || deps.clock.now() - since > LONGEST_WAIT_MS
+  const isOver = () => deps.signal.aborted || isPastStop(run) || deps.clock.now() - since > MAX_WAIT_MS
   const open = plans.map((plan) => openPartition(plan))
   let blocked = await runPartitions(open, run)
   if (blocked.length > 0) deps.log.info('partition.waiting', { partitions: blocked.map(leaseOf).slice(0, 9) })

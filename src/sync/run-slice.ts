@@ -13,7 +13,7 @@ import {
   type Extraction,
   type FoundRows,
   isConclusive,
-  MOST_READINGS,
+  MAX_READINGS,
 } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
 import { createCallMeter, FEWEST_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
@@ -163,7 +163,7 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
 }
 
 /** No minute has this many pages: the service starts over after the end, or ignores the page parameter. */
-const MOST_PAGES = 2000
+const MAX_PAGES = 2000
 
 /**
  * Reads the rows of a slice, or cuts it because it is too large, as may show only while it is read, or only partly
@@ -215,7 +215,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   if (identity === undefined) return await extractKeyed(slice, reading, deps, loader)
 
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW && !reading.isOneDay()
-  const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) : MOST_PAGES
+  const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) : MAX_PAGES
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
   // Rows that are too young to be covered may move: they are read again next time anyway.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
@@ -228,13 +228,13 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const isOneAnswer = isTooLong && read.isOneAnswer
   if (smaller) return { kind: 'cut', parts: searchWithin(slice, smaller, isOneAnswer), hasMoved: read.kind === 'read' }
   if (read.kind === 'read') {
-    const why = `it did not come to rest in ${MOST_READINGS} or more readings, so no row was written`
+    const why = `it did not come to rest in ${MAX_READINGS} or more readings, so no row was written`
     const reason = `${why}: ${read.extraction.verdict.reason}`
     return { ...read, extraction: { ...read.extraction, verdict: { proof: 'short', reason, isAtRest: false } } }
   }
   if (read.cause !== 'too long') throw read.cause.refusal
   const call = describeList(reading.pages.list)
-  const evidence = `page ${MOST_PAGES + 1} of one minute still holds rows`
+  const evidence = `page ${MAX_PAGES + 1} of one minute still holds rows`
   const message = `${call}: the list has no end: ${evidence}. Ask the service's support.`
   throw new LivehouseError('paging.ignored', message, {})
 }

@@ -23,9 +23,9 @@ export function toSlices(slice: Slice, windows: readonly Window[]): readonly Sli
 }
 
 /** In cuts; enough to find one row among those of a page, even if all parts are cut before one of them is proven. */
-const LONGEST_SEARCH = 16
+const MAX_SEARCH = 16
 /** How many such rows may be found in a list in one run. */
-const MOST_FOUND = 4
+const MAX_FOUND = 4
 
 /**
  * Whether a slice that was not proven may be cut. A slice of several answers always may, because its parts move less.
@@ -36,7 +36,7 @@ const MOST_FOUND = 4
 export function mayBeSearched({ window, search, stream }: Slice, isOneAnswer = true): boolean {
   if (search === undefined || !isOneAnswer) return mayBeHalved(window)
   const { cuts, proven } = search
-  const most = stream.identity ? LONGEST_SEARCH + 2 * proven : LONGEST_SEARCH * MOST_FOUND + proven
+  const most = stream.identity ? MAX_SEARCH + 2 * proven : MAX_SEARCH * MAX_FOUND + proven
   return mayBeHalved(window) && cuts < most
 }
 

@@ -117,12 +117,12 @@ export const text = orNone<string>((raw) => {
 })
 
 /** An index entry holds under 3 kB. The ids that the spec describes are far shorter. */
-const LONGEST_ID = 255
+const MAX_ID_LENGTH = 255
 
 /** Text of a key. Undefined if it is longer than 255 characters, or has some that `printable` escapes. */
 export const identifier: FieldParser<string> = (raw) => {
   const id = text(raw)
-  return typeof id === 'string' && (id.length > LONGEST_ID || printable(id) !== id) ? undefined : id
+  return typeof id === 'string' && (id.length > MAX_ID_LENGTH || printable(id) !== id) ? undefined : id
 }
 
 const MAX_SMALLINT = 32_767

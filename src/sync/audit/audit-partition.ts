@@ -45,9 +45,9 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
 /** A range with at most this many rows at the source is read and not halved. */
 const SMALL_ROWS = 300
 /** At most this many rows are read if a range cannot be halved, or lies in the lookback, where rows still change. */
-const MOST_READ_ROWS = 20_000
+const MAX_READ_ROWS = 20_000
 /** At most this often the range of a partition is halved. */
-const MOST_CUTS = 40
+const MAX_CUTS = 40
 
 /** What the ranges of a partition are compared with. */
 interface Sides {
@@ -82,7 +82,7 @@ async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
   const first = await findUntouched({ from, to: Math.min(to, from + DAY) }, from, sides)
   const last = await findUntouched({ from: Math.max(from, to - DAY), to }, to, sides)
   const parts: Comparison[] = []
-  const halving: Halving = { cuts: MOST_CUTS }
+  const halving: Halving = { cuts: MAX_CUTS }
   for (const part of cutWindowAt(range, [first ?? from, last ?? to]).toReversed())
     parts.push(...(await compareByCount(part, sides, halving)))
   return mergeComparisons(parts)
@@ -122,15 +122,15 @@ async function compareByCount(window: Window, sides: Sides, halving: Halving): P
   if (isUncovered) return [await judgeCount(counted, rows, window, sides)]
 
   // Rows that only the warehouse has need no calls.
-  const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
-  const isSmall = sourceRows <= mostRead && warehouseRows <= MOST_READ_ROWS
+  const mostRead = mayStillChange(stream, window.from, deps) ? MAX_READ_ROWS : SMALL_ROWS
+  const isSmall = sourceRows <= mostRead && warehouseRows <= MAX_READ_ROWS
   const mayBeHalved = warehouseRows > 0 && !isSmall && halving.cuts > 0
   const at = mayBeHalved ? await middleOf(window, warehouseRows, sides) : undefined
   if (at !== undefined) {
     halving.cuts--
     return await inHalves(at)
   }
-  if (Math.max(sourceRows, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
+  if (Math.max(sourceRows, warehouseRows) <= MAX_READ_ROWS) return [await compareByReading(window, sides)]
   return [await judgeCount(counted, rows, window, sides)]
 }
 
@@ -141,7 +141,7 @@ async function judgeCount(counted: Comparison, rows: number, window: Window, sid
   if (Math.abs(rows) > unclear)
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window }] }
   const within = `counted to within ${unclear} rows, which touch its ends or have no readable time`
-  const note = `${within}; a range of at most ${MOST_READ_ROWS} rows (--from, --to) is read row by row`
+  const note = `${within}; a range of at most ${MAX_READ_ROWS} rows (--from, --to) is read row by row`
   return { ...counted, verdict: 'unverifiable', notes: [note] }
 }
 
@@ -226,7 +226,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
 
   const rows = sourceRows - warehouseRows
   if (readAt === undefined && rows <= 0) return noComparison
-  if (readAt === undefined || Math.abs(rows) > MOST_READ_ROWS)
+  if (readAt === undefined || Math.abs(rows) > MAX_READ_ROWS)
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))

@@ -32,7 +32,7 @@ interface ComparedRange extends Omit<TablePart, 'timeZone'> {
 
 const BATCH = 1000
 /** How many keys a difference names. */
-const MOST_KEYS = 20
+const MAX_KEYS = 20
 
 /**
  * Reads a range and compares the keys of its rows with the warehouse, in both directions. Writes nothing. Changes of
@@ -84,7 +84,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     ...(withheld === 0 ? [] : [{ kind: 'withheld', rows: withheld, window } as const]),
     ...(isRestless ? [{ kind: 'restless', rows: 0, window } as const] : []),
   ]
-  const keptKeys = [...kept.slice(0, MOST_KEYS), ...(kept.length > MOST_KEYS ? ['…'] : [])].join(', ')
+  const keptKeys = [...kept.slice(0, MAX_KEYS), ...(kept.length > MAX_KEYS ? ['…'] : [])].join(', ')
   const newRows = missing.size - lostRows.length
   const newItems = unknownItems.length - lostItems.length
   return {
@@ -161,7 +161,7 @@ function isOldItem(raw: string, { stream, window }: ComparedRange, deps: RunDeps
 }
 
 function differenceOf(kind: 'missing' | 'surplus', keys: readonly string[], window: Window | undefined) {
-  return keys.length === 0 ? [] : [{ kind, rows: keys.length, keys: keys.slice(0, MOST_KEYS), window }]
+  return keys.length === 0 ? [] : [{ kind, rows: keys.length, keys: keys.slice(0, MAX_KEYS), window }]
 }
 
 /**
