@@ -90,7 +90,7 @@ test('of a minute of which fewer rows are counted than it has, nothing is claime
   await using account = await startLists(20, ROWS)
   const { code, errors, streams } = await syncStreams(account)
   expect(code).toBe(3)
-  const message = expect.stringContaining('but 130 rows came, so its total is wrong')
+  const message = expect.stringContaining('the source says 20, but 130 rows came, so its total is wrong')
   expect(errors[0]).toMatchObject({ stream: 'signups', code: 'slice.short', message })
   expect(new Set(errors.map(({ stream }: { stream: string }) => stream))).toEqual(new Set(['signups']))
   expect(streams.watch_records.slices).toMatchObject({ short: 0, failed: 0 })
