@@ -16,7 +16,7 @@ const PAUSE_MS = [500, 4000] as const
 const LONGEST_IDLE_MS = 8000
 const LOOK_MS = 500
 /** Most are much shorter. A worker that is away for longer than a lease lives comes back as one that has lost it. */
-const LONGEST_MS = { frozen: 60_000, 'without the database': 45_000, 'without the service': 20_000 }
+const LOAD_TIMEOUT_MS = { frozen: 60_000, 'without the database': 45_000, 'without the service': 20_000 }
 /** Between two mishaps of the database, or of a run's holder. */
 const COMMON_PAUSE_MS = [40_000, 80_000] as const
 /** A run that takes longer waits for something that is lost. */
@@ -67,7 +67,7 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
   const isOver = () => over.signal.aborted || signal.aborted
 
   /** Begins what lasts. @returns ends it */
-  const strike = (machine: Machine, kind: keyof typeof LONGEST_MS): (() => void) => {
+  const strike = (machine: Machine, kind: keyof typeof LOAD_TIMEOUT_MS): (() => void) => {
     if (kind === 'frozen') return machine.freeze()
     return kind === 'without the database' ? machine.cutDatabase() : machine.cutService()
   }
@@ -91,7 +91,7 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
         continue
       }
       const goOn = strike(machine, kind)
-      await pause(LONGEST_MS[kind] * random.next() ** 2)
+      await pause(LOAD_TIMEOUT_MS[kind] * random.next() ** 2)
       // Where no machine can reach the service for good, a run is partial, and rightly so.
       if (isOver() && kind !== 'without the service') late.push(goOn)
       else goOn()

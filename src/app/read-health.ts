@@ -30,7 +30,7 @@ export interface HealthRequest {
 export type Health = Awaited<ReturnType<typeof readHealth>>
 
 /** The largest number of open readings to list of each kind. */
-export const MOST_OPEN = 500
+export const MAX_OPEN = 500
 const LAST_RUNS = 12
 
 /** Reads the state of the warehouse. The cost grows with the partitions, not with slices or rows. @throws db.… codes */
@@ -52,7 +52,7 @@ export async function readHealth(db: Db, question: HealthRequest) {
     questions: await readQuestions(db, 'listed'),
     /** Of active channels and the account. */
     units: await readLedgerUnits(db, timeZone),
-    ...(await readOpenReadings(db, MOST_OPEN)),
+    ...(await readOpenReadings(db, MAX_OPEN)),
     acceptances: await readAcceptances(db),
     quarantine: await readQuarantineGroups(db, { limit: mostQuarantined }),
     /** The newest first. */

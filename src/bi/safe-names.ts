@@ -1,5 +1,5 @@
 /** Postgres truncates identifiers to this many bytes. */
-const LONGEST_NAME = 63
+const MAX_NAME_LENGTH = 63
 
 /**
  * Makes a plain name of any text: letters and digits of any language in lower case, and single underscores for all
@@ -14,7 +14,7 @@ export function safeName(text: string, fallback: string): string {
     .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_')
     .replaceAll(/^_+|_+$/g, '')
   const name = plain === '' ? fallback : /^[\p{N}\p{M}]/u.test(plain) ? `q_${plain}` : plain
-  return cutTo(name, LONGEST_NAME)
+  return cutTo(name, MAX_NAME_LENGTH)
 }
 
 /** Appends a number to a name that is taken: `name_2`, `name_3` … */
@@ -22,7 +22,7 @@ export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   let unique = name
   for (let count = 2; taken.has(unique); count += 1) {
     const suffix = `_${count}`
-    unique = `${cutTo(name, LONGEST_NAME - suffix.length)}${suffix}`
+    unique = `${cutTo(name, MAX_NAME_LENGTH - suffix.length)}${suffix}`
   }
   return unique
 }

@@ -11,7 +11,7 @@ import { defineCommand } from './usage.ts'
 
 /** Long enough to ask the service's support, short enough not to be forgotten. */
 const DEFAULT_DAYS = 30
-const MOST_DAYS = 3650
+const MAX_DAYS = 3650
 
 export const accept = defineCommand(
   {
@@ -22,7 +22,7 @@ at a field that is no longer delivered (interface.changed), the same command let
       stream: ['S', `the stream; one of ${namesOf(allStreams)}`],
       channel: ['C', 'the channel; not for managers and manager_usage, which belong to the account'],
       reason: ['TEXT', 'why, for those who read it later'],
-      days: ['N', `for how long, ${MOST_DAYS} at most (default: ${DEFAULT_DAYS})`],
+      days: ['N', `for how long, ${MAX_DAYS} at most (default: ${DEFAULT_DAYS})`],
     },
     notes: 'Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use, also if there is nothing to accept.',
     examples: `livehouse accept --stream visitors --channel 10001589 --reason 'two ghosts, ticket 4711'
@@ -41,7 +41,7 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
       stream,
       channelId: channel ?? null,
       reason: reason.trim(),
-      days: readInteger('--days', days, refuse, MOST_DAYS) ?? DEFAULT_DAYS,
+      days: readInteger('--days', days, refuse, MAX_DAYS) ?? DEFAULT_DAYS,
     }
   },
   async (context, { stream, channelId, reason, days }) => {

@@ -48,7 +48,7 @@ function quoteCell(text: string): string {
   return /[",\r\n#]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const LARGEST_ID = 2n ** 63n - 1n
+const MAX_ID = 2n ** 63n - 1n
 
 /** Reads labels from CSV; each problem names its line. @param file the name of the file */
 function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): readonly GiftLabel[] {
@@ -62,7 +62,7 @@ function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): 
       problem(`gift_type is ${quote(given)}; it should be cash, prop or empty (prop)`)
     const giftType = given === 'cash' ? 'cash' : 'prop'
     const id = cell('gift_id')
-    const isId = /^\d{1,19}$/.test(id) && BigInt(id) <= LARGEST_ID
+    const isId = /^\d{1,19}$/.test(id) && BigInt(id) <= MAX_ID
     if (!isId) problem(`gift_id is ${quote(id)}; it should be a whole number, the id that the service gives the gift`)
     const giftId = isId ? BigInt(id).toString() : id
     const earlier = firstLines.get(`${giftType}:${giftId}`)

@@ -25,8 +25,8 @@ interface LedgerRequest {
 }
 
 /** More partitions than this are only counted, unless `--channels` is given. */
-const MOST_PARTITIONS = 20
-const MOST_LINES = 10
+const MAX_PARTITIONS = 20
+const MAX_LINES = 10
 
 export const ledger = defineCommand(
   {
@@ -69,7 +69,7 @@ async function show(context: CliContext, asked: LedgerRequest): Promise<readonly
   refusePending(opened)
   const namesChannels = asked.channels !== undefined
   const ledgers = await readLedgers(opened.db, { streams: asked.streams, namesChannels }, channels, window)
-  const isMany = !namesChannels && ledgers.length > MOST_PARTITIONS
+  const isMany = !namesChannels && ledgers.length > MAX_PARTITIONS
   const many = `--channels shows each of the ${ledgers.length} partitions; livehouse status sums them up`
   return [
     ...(isMany ? [many, ''] : ledgers.flatMap((each) => describePartition(each, formatMinuteIn(timeZone)))),
@@ -103,8 +103,8 @@ function describeOpen({ window, proof, reason, missingRows, acceptanceId }: Open
 
 /** The first items, one a line, and how many more there are. */
 function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
-  const rest = items.length - MOST_LINES
-  return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more`] : [])]
+  const rest = items.length - MAX_LINES
+  return [...items.slice(0, MAX_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more`] : [])]
 }
 
 async function forget(context: CliContext, asked: LedgerRequest): Promise<readonly string[]> {
@@ -129,8 +129,8 @@ async function forget(context: CliContext, asked: LedgerRequest): Promise<readon
 function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
   if (forgotten.length === 0) return ['Nothing in this range was covered or read in vain; nothing is forgotten.']
   const slices = forgotten.reduce((sum, each) => sum + each.slices, 0)
-  const rest = forgotten.length - MOST_PARTITIONS
-  const rows = forgotten.slice(0, MOST_PARTITIONS).map((each) => [each.stream, each.partition, each.slices])
+  const rest = forgotten.length - MAX_PARTITIONS
+  const rows = forgotten.slice(0, MAX_PARTITIONS).map((each) => [each.stream, each.partition, each.slices])
   return [
     ...formatTable(['stream', 'partition', 'slices'], rows),
     ...(rest > 0 ? [`… and ${rest} more partitions`] : []),

@@ -40,14 +40,14 @@ livehouse quarantine retry`,
 )
 
 /** The largest number of partitions to name. */
-const MOST_PARTITIONS = 3
+const MAX_PARTITIONS = 3
 
 function describeGroups({ groups, timeZone, longestSample }: Awaited<ReturnType<typeof listQuarantine>>): string[] {
   const minuteOf = formatMinuteIn(timeZone)
   if (groups.length === 0) return ['nothing is in quarantine']
   return groups.flatMap(({ stream, reason, items, partitions, firstSeenAt, lastSeenAt, sample }, index) => {
-    const more = partitions.length - MOST_PARTITIONS
-    const places = [...partitions.slice(0, MOST_PARTITIONS), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+    const more = partitions.length - MAX_PARTITIONS
+    const places = [...partitions.slice(0, MAX_PARTITIONS), ...(more > 0 ? [`${more} more`] : [])].join(', ')
     return [
       ...(index > 0 ? [''] : []),
       `${stream}: ${formatCount(items, 'item')} of ${places}`,

@@ -1,14 +1,14 @@
 import { decodePercent } from './text.ts'
 
 /** In characters. Shorter values are not treated as secrets: to redact them would hide half the log. */
-const SHORTEST_SECRET = 4
+const MIN_SECRET_LENGTH = 4
 
 /**
  * Matches every secret in any encoding of its characters: literal, percent-encoded in either case (RFC 3986), `+` for a
  * space (form encoding), or JSON escapes. Undefined if there are no secrets.
  */
 export function secretPattern(secrets: ReadonlySet<string>): RegExp | undefined {
-  const long = [...secrets].filter((secret) => secret.length >= SHORTEST_SECRET)
+  const long = [...secrets].filter((secret) => secret.length >= MIN_SECRET_LENGTH)
   // Longest first: a secret that starts with another one is then redacted whole.
   const patterns = long.sort((a, b) => b.length - a.length).map((secret) => Array.from(secret, spellings).join(''))
   return patterns.length === 0 ? undefined : new RegExp(patterns.join('|'), 'gu')

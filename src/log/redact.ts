@@ -13,7 +13,7 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
   [/([?&][\w-]{0,60}(?:secret|token|password|tikect|ticket)[\w-]{0,60}=)[^&\s"']+/gi, `$1${HIDDEN}`],
 ]
 
-const MOST_PASSING = 64
+const MAX_PASSING = 64
 
 /** Redacts by key and by value: the given secrets wherever they stand, percent-encoded and JSON-escaped forms too. */
 export function createRedactor(secrets: readonly string[]) {
@@ -23,7 +23,7 @@ export function createRedactor(secrets: readonly string[]) {
 
   /** `passing`: one of many that follow one another, such as a token; only the youngest are kept. */
   const add = (secret: string, kind?: 'passing'): void => {
-    if (kind === 'passing') passing = [...passing.filter((each) => each !== secret), secret].slice(-MOST_PASSING)
+    if (kind === 'passing') passing = [...passing.filter((each) => each !== secret), secret].slice(-MAX_PASSING)
     else known.add(secret)
     pattern = secretPattern(new Set([...known, ...passing]))
   }

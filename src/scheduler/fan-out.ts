@@ -17,7 +17,7 @@ import { readNewestSlice } from '../ledger/slices/slices.ts'
 /** How often to check whether other processes have ended partitions. In real time, like the queue. */
 const POLL_MS = 1000
 /** A run ends after this many partitions in a row that do not reach the service or that no worker can finish. */
-const MOST_FAILURES_IN_ROW = 20
+const MAX_FAILURES_IN_ROW = 20
 /** Errors that may concern one machine alone. */
 const LOCAL_ERRORS: ReadonlySet<string> = new Set(['api.unreachable', 'api.noToken'])
 /**
@@ -130,7 +130,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
     const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker could finish it: ${why}`
     const error = new LivehouseError('job.failed', `${name} ${partitionKey(partition)}: ${reason}`, {})
     tally.add(slice, failedBy(error), false)
-    if (state === 'failed' && ++run.failuresInRow >= MOST_FAILURES_IN_ROW) run.stop(error.message)
+    if (state === 'failed' && ++run.failuresInRow >= MAX_FAILURES_IN_ROW) run.stop(error.message)
     return
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON that a worker has written
@@ -149,7 +149,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   if (result.status !== 'failed' || problem === undefined) {
     run.failuresInRow = 0
     run.hasReached = true
-  } else if (!LOCAL_ERRORS.has(problem.code) || ++run.failuresInRow >= MOST_FAILURES_IN_ROW || !run.hasReached)
+  } else if (!LOCAL_ERRORS.has(problem.code) || ++run.failuresInRow >= MAX_FAILURES_IN_ROW || !run.hasReached)
     run.stop(problem.message)
 }
 

@@ -20,10 +20,10 @@ interface LoadOptions {
   /** The zone of jobs that name none: the service's. */
   readonly timeZone: string
   /** How long a file may take to load; 10 s if not given. */
-  readonly longestMs?: number
+  readonly timeoutMs?: number
 }
 
-const LONGEST_MS = 10_000
+const LOAD_TIMEOUT_MS = 10_000
 
 /** The names of the jobs in a folder, sorted. @throws config.invalid if it cannot be read */
 export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise<readonly string[]> {
@@ -88,7 +88,7 @@ interface LoadedJob {
 async function loadJob(
   name: string,
   [first = '', ...others]: readonly string[],
-  { folder, timeZone, longestMs = LONGEST_MS }: LoadOptions,
+  { folder, timeZone, timeoutMs = LOAD_TIMEOUT_MS }: LoadOptions,
 ): Promise<LoadedJob> {
   const file = join(folder, first)
   const refuse = (problems: readonly string[]): LoadedJob => ({ problems: problems.map((each) => `${file}: ${each}`) })
@@ -98,7 +98,7 @@ async function loadJob(
   let exported: unknown
   try {
     // The timer also keeps Node from exiting without a message if an `await` in the file never settles.
-    exported = await within(systemClock, longestMs, import(pathToFileURL(file).href), undefined)
+    exported = await within(systemClock, timeoutMs, import(pathToFileURL(file).href), undefined)
     if (exported === undefined) throw new Error('it took too long; a job file should await nothing that may never come')
   } catch (error) {
     const { message = String(error), stack = '' } = error instanceof Error ? error : {}

@@ -10,7 +10,7 @@ import { Queue, type QueueName, SCHEMA } from './queue.ts'
 /** A job goes to another worker after this long without a heartbeat. */
 const HEARTBEAT_SECONDS = 10
 /** The longest time that pg-boss allows for a job. */
-const LONGEST_SECONDS = 86_400
+const MAX_SECONDS = 86_400
 /**
  * Supervision finds lost workers; it does so in every round only if the monitoring interval is shorter. The queue cache
  * holds the keys that are being worked on, so that jobs with other keys are taken first.
@@ -28,7 +28,7 @@ const ADVISORY_LOCK = /^ *SELECT \w+_advisory_xact_lock\(.*\);\n/gm
 /** The schema version of the installed pg-boss. */
 const SCHEMA_VERSION = 40
 
-const common = { heartbeatSeconds: HEARTBEAT_SECONDS, expireInSeconds: LONGEST_SECONDS }
+const common = { heartbeatSeconds: HEARTBEAT_SECONDS, expireInSeconds: MAX_SECONDS }
 const queues = {
   'given-up': { deleteAfterSeconds: 86_400 },
   // The delay doubles from 10 s to 43 minutes, over an hour in all: making room on a full disk takes time.

@@ -11,7 +11,7 @@ export interface Tick {
 }
 
 /** Longer than any offset from UTC, and than any change of one (Samoa skipped a day). */
-const MOST_SHIFT_MS = (DAY + 2 * 3600) * 1000
+const MAX_SHIFT_MS = (DAY + 2 * 3600) * 1000
 
 /**
  * When a job is due. A change of the clock neither loses nor doubles a tick: a time that the clock skips is due when it
@@ -26,12 +26,12 @@ export function openTimetable(cron: string, timeZone: string) {
 
   /** By how many seconds the clock changes around an instant. */
   const shiftAround = (instantMs: number): number => {
-    const offsets = [-MOST_SHIFT_MS, 0, MOST_SHIFT_MS].map((shift) => offsetAt(instantMs + shift))
+    const offsets = [-MAX_SHIFT_MS, 0, MAX_SHIFT_MS].map((shift) => offsetAt(instantMs + shift))
     return Math.max(...offsets) - Math.min(...offsets)
   }
   /** When the clock shows a time: one or two instants or, if the clock skips the time, the instant after the jump. */
   const instantsOf = (localTime: WallTime): readonly number[] => {
-    const around = [-MOST_SHIFT_MS, MOST_SHIFT_MS].map((shift) => offsetAt(localTime * 1000 + shift))
+    const around = [-MAX_SHIFT_MS, MAX_SHIFT_MS].map((shift) => offsetAt(localTime * 1000 + shift))
     const candidates = [...new Set(around)].map((offset) => (localTime - offset) * 1000).sort((a, b) => a - b)
     const exact = candidates.filter((instant) => clock(instant) === localTime)
     if (exact.length > 0) return exact

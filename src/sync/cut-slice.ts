@@ -10,7 +10,7 @@ import type { Extraction } from './judge-walk.ts'
 import {
   fetchByNumber,
   fetchUnlessRefused,
-  FEWEST_ROWS,
+  MIN_ROWS,
   isOfRange,
   type PageReading,
   rowsOf,
@@ -21,7 +21,7 @@ import { effectiveSize } from './read-pages.ts'
 import { countParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowKey } from './walk.ts'
-import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, MIN_WINDOW } from './windows.ts'
 
 /** Parts with a total may be longer: they cost no more calls, and with fewer cuts fewer minutes are read twice. */
 const COUNTED_FACTOR = 4
@@ -63,7 +63,7 @@ export async function cutSlice(
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream } = slice
   const { pages, readItem, firstPage } = reading
-  if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
+  if (window === undefined || window.to - window.from <= MIN_WINDOW) return undefined
   const first = await firstPage()
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
   const count = stream.isCounted ? Math.ceil((first.total ?? 0) / effectiveSize(pages, first)) : undefined
@@ -173,7 +173,7 @@ export async function cutShortened(
     await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: widen({ window: range }) } }, 1)
   const isShown = (page: Awaited<ReturnType<typeof ask>>, within: Window) =>
     !('refusal' in page) && minutesWithin(within, rowsOf(page, readItem), stream, timeZone).length > 0
-  if (isEmpty && heldMinute && length > SHORTEST_WINDOW && isShown(await ask(heldMinute), heldMinute))
+  if (isEmpty && heldMinute && length > MIN_WINDOW && isShown(await ask(heldMinute), heldMinute))
     return toSlices({ ...slice, isShortened: true }, cutWindow(window, 2))
   if (!isLong) return undefined
   const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
@@ -203,13 +203,13 @@ export async function cutShortened(
     },
   ]
   for (const { unseen, request, parts } of sides) {
-    if (request.to - request.from <= SHORTEST_WINDOW) continue
+    if (request.to - request.from <= MIN_WINDOW) continue
     // A service that filters by days also returns the rest of the first and last day, which may fill the page.
     const wholeDays = { from: Math.ceil(request.from / DAY) * DAY, to: floorToDay(request.to) - GAP }
-    for (const range of wholeDays.to - wholeDays.from > SHORTEST_WINDOW ? [request, wholeDays] : [request]) {
+    for (const range of wholeDays.to - wholeDays.from > MIN_WINDOW ? [request, wholeDays] : [request]) {
       const page = await ask(range)
       if (isShown(page, unseen)) return toSlices({ ...slice, isShortened: true }, parts)
-      if ('refusal' in page || page.items.length < FEWEST_ROWS) break
+      if ('refusal' in page || page.items.length < MIN_ROWS) break
     }
   }
   // The warehouse has no row to look for, so shorter ranges are tried.

@@ -7,7 +7,7 @@ import { exactJson, itemText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isConclusive, judgeWalk, MAX_READINGS, MAX_WALKS, type Verdict } from './judge-walk.ts'
-import { FEWEST_ROWS, type PageReading, type SliceReading } from './page-reading.ts'
+import { MIN_ROWS, type PageReading, type SliceReading } from './page-reading.ts'
 import type { ListReading } from './read-list.ts'
 import { isUnchanged, largestPage, readBareList, readCountedList, sizeOfReading } from './read-list.ts'
 import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
@@ -56,7 +56,7 @@ export async function extractUnkeyed(
     const doubt = accepted === undefined ? 'some rows came on two pages, but not at another page size' : list.doubt
     if (accepted === undefined) {
       served = Math.max(served, largestPage(list.pages))
-      pageSize = sizeOfReading(served, attempt + 1, stream.isCounted ? 1 : Math.min(FEWEST_ROWS, Math.ceil(served / 2)))
+      pageSize = sizeOfReading(served, attempt + 1, stream.isCounted ? 1 : Math.min(MIN_ROWS, Math.ceil(served / 2)))
     }
     const walk = startWalk(stream, reading.readItem)
     const rows: Row[] = []

@@ -163,13 +163,13 @@ interface Finding {
 }
 
 /** A drop is not judged if this many rows or fewer are expected. */
-const SMALLEST_HELD = 20
+const MIN_HELD = 20
 /** A reading with a smaller share of the expected rows has surprisingly few. */
-const SMALLEST_SHARE = 0.9
+const MIN_SHARE = 0.9
 
 /** Whether there are surprisingly few rows for the expected number. */
 export function isDrop(rows: number, expected: number): boolean {
-  return expected > SMALLEST_HELD && rows < expected * SMALLEST_SHARE
+  return expected > MIN_HELD && rows < expected * MIN_SHARE
 }
 
 /**
@@ -202,14 +202,14 @@ export async function compareWithEarlier(
   if (!isDrop(count, expected)) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
   // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
-  const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }
+  const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / MIN_SHARE, now }
   const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
   for (const read of await findAgreeingReadings(db, drop)) {
     // A reading of a part of the window agrees only if nearly all expected rows began in that part.
     const there = read
       ? await countEarlierRows(db, { ...part, stream: began, window: read }, runId)
       : { before: expected }
-    if (there.before >= expected * SMALLEST_SHARE) return { ...verdict, isDrop: true }
+    if (there.before >= expected * MIN_SHARE) return { ...verdict, isDrop: true }
   }
   const evidence = `only ${count} rows came where there were ${expected}`
   const reason = `${evidence}; they count once a reading at least an hour later agrees`

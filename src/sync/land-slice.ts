@@ -27,7 +27,7 @@ import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
 import { type Extraction, type FullVerdict, isConclusive } from './judge-walk.ts'
-import { fetchUnlessRefused, FEWEST_ROWS, type PageReading, widen } from './page-reading.ts'
+import { fetchUnlessRefused, MIN_ROWS, type PageReading, widen } from './page-reading.ts'
 import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { recordPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -52,7 +52,7 @@ export async function completeHeaders(
   if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
   const ask = async (range: Window | undefined) => {
     const list = { stream, partition, window: range && widen({ window: range }) }
-    return await fetchUnlessRefused({ ...pages, list, pageSize: FEWEST_ROWS }, 1)
+    return await fetchUnlessRefused({ ...pages, list, pageSize: MIN_ROWS }, 1)
   }
   const unfiltered = await ask(undefined)
   const latest =

@@ -178,9 +178,9 @@ export function createCallMeter() {
 }
 
 /** The smallest page size. A smaller page could be empty because the service hides its rows, and so end a list. */
-export const FEWEST_ROWS = 10
+export const MIN_ROWS = 10
 /** Page sizes that the interface names, other than the largest (API 8). Some services accept only these. */
-export const NAMED_SIZES: readonly number[] = [50, 20, FEWEST_ROWS]
+export const NAMED_SIZES: readonly number[] = [50, 20, MIN_ROWS]
 /** No service clamps pages to this few rows, so they are the whole list, whatever its total. */
 export const MAX_ROWS_UNCUT = 2
 
@@ -246,5 +246,5 @@ export async function isOfRange(pages: PageReading): Promise<boolean> {
 /** The service's total of exactly this range. */
 export async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
   const list = { stream: pages.list.stream, partition: pages.list.partition, window }
-  return (await fetchByNumber({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
+  return (await fetchByNumber({ ...pages, pageSize: MIN_ROWS, list }, 1)).total ?? 0
 }

@@ -3,7 +3,7 @@ import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import { itemText, jsonText } from '../core/text.ts'
 import {
-  FEWEST_ROWS,
+  MIN_ROWS,
   fetchUnlessRefused,
   isRefusal,
   isRefusedPage,
@@ -155,7 +155,7 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
   const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
   // Larger sizes may be clamped. Of the smaller ones, prefer a named one, or the one with the most room behind the end.
   const preference = ({ pageSize, seen }: Readonly<Record<'pageSize' | 'seen', number>>) =>
-    pageSize - seen + (NAMED_SIZES.includes(pageSize) && pageSize - seen >= FEWEST_ROWS ? reading.pageSize : 0)
+    pageSize - seen + (NAMED_SIZES.includes(pageSize) && pageSize - seen >= MIN_ROWS ? reading.pageSize : 0)
   const [probe] = Array.from({ length: size - 1 }, (_, index) => index + 1)
     .map((pageSize) => ({ pageSize, number: Math.ceil(end / pageSize), seen: end % pageSize }))
     .filter(({ number, seen }) => seen > 0 && (!isRefused || number > pages.length))
@@ -189,14 +189,14 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
  */
 async function endsInTens(reading: PageReading, pages: readonly Page[], end: number, other: number): Promise<boolean> {
   if (!('refusal' in (await fetchUnlessRefused({ ...reading, pageSize: other }, 1)))) return false
-  const tens = { ...reading, pageSize: FEWEST_ROWS }
-  const number = Math.ceil(end / FEWEST_ROWS)
-  const seen = end - (number - 1) * FEWEST_ROWS
+  const tens = { ...reading, pageSize: MIN_ROWS }
+  const number = Math.ceil(end / MIN_ROWS)
+  const seen = end - (number - 1) * MIN_ROWS
   const last = await fetchUnlessRefused(tens, number)
   const rows = pages.flatMap(({ items }) => items).slice(-seen)
   if ('refusal' in last || !areSameInAnyOrder(reading.list.stream, last.items, rows)) return false
   const isOver = async () => isOneAnswer(reading, pages) && 'refusal' in (await fetchUnlessRefused(tens, number + 1))
-  return seen < FEWEST_ROWS || (await isOver())
+  return seen < MIN_ROWS || (await isOver())
 }
 
 /**

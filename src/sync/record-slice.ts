@@ -166,7 +166,7 @@ export async function requireFields(
   const { stream } = slice
   const { knownFields } = await earlier()
   const isAbsent = (field: string) => absentFields.has(field) && knownFields.includes(field)
-  const isSample = received >= SMALLEST_SAMPLE
+  const isSample = received >= MIN_SAMPLE
   const absent = expectedFields(stream, isSample ? undefined : (stream.identity?.of ?? [])).filter(isAbsent)
   const identifying = [...(stream.identity?.of ?? []), ...(stream.versions?.sameIn ?? [])]
   const absentIdentifying = isSample ? expectedFields(stream, identifying).filter(isAbsent) : []
@@ -189,7 +189,7 @@ export async function requireFields(
 }
 
 /** Among fewer items, a few bad ones do not show that the interface has changed. */
-const SMALLEST_SAMPLE = 20
+const MIN_SAMPLE = 20
 
 /**
  * Fails a slice if too many of its items are unreadable, which means a changed interface and not bad rows.
@@ -200,7 +200,7 @@ export function requireReadable(
   { maxUnreadablePercent }: Pick<RunDeps, 'maxUnreadablePercent'>,
 ): void {
   const rejected = quarantined.filter((item) => !isDuplicate(item))
-  if (received < SMALLEST_SAMPLE || rejected.length * 100 <= received * maxUnreadablePercent) return
+  if (received < MIN_SAMPLE || rejected.length * 100 <= received * maxUnreadablePercent) return
   const samples = [...new Set(rejected.map(({ reason }) => reason))].slice(0, 3)
   const evidence = `${rejected.length} of ${received} rows could not be read: ${samples.join('; ')}`
   const cause = 'They are kept in quarantine; the interface has probably changed (see `livehouse quarantine list`)'

@@ -16,7 +16,7 @@ import {
   MAX_READINGS,
 } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
-import { createCallMeter, FEWEST_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
+import { createCallMeter, MIN_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
 import {
   quarantineRejected,
   openSliceLog,
@@ -29,7 +29,7 @@ import {
 import { countParts, cutToServed, mayBeTooLong, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
-import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
+import { isReadTwice, newestAt, MIN_WINDOW } from './windows.ts'
 import { readMissedRows } from '../store/load/table-part.ts'
 
 export interface EndedSlice {
@@ -119,7 +119,7 @@ async function choosePageSize(slice: Slice, { db }: RunDeps): Promise<number> {
   const { stream, window } = slice
   if (window === undefined || !isReadTwice(stream)) return stream.pageSize
   const [last = 0, before = 0] = await readLastPageSizes(db, { ...placeOf(slice), window })
-  return last < before || last <= FEWEST_ROWS ? stream.pageSize : Math.min(stream.pageSize, last - 1)
+  return last < before || last <= MIN_ROWS ? stream.pageSize : Math.min(stream.pageSize, last - 1)
 }
 
 /**
@@ -214,7 +214,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const { identity } = stream
   if (identity === undefined) return await extractKeyed(slice, reading, deps, loader)
 
-  const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW && !reading.isOneDay()
+  const mayBeCut = window !== undefined && window.to - window.from > MIN_WINDOW && !reading.isOneDay()
   const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) : MAX_PAGES
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
   // Rows that are too young to be covered may move: they are read again next time anyway.

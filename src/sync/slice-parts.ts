@@ -7,7 +7,7 @@ import { isDrop } from './judge-walk.ts'
 import type { PageReading, SliceReading } from './page-reading.ts'
 import { countIn, fetchUnlessRefused, isRefusedPage, widen } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
-import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, MIN_WINDOW } from './windows.ts'
 
 /** The part of a slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -163,7 +163,7 @@ export async function findBound(
   total: number,
   pages: PageReading,
 ): Promise<WallTime | undefined> {
-  if (to - from <= SHORTEST_WINDOW) return undefined
+  if (to - from <= MIN_WINDOW) return undefined
   const middle = cutTime({ from: floorToMinute(from), to }, floorToMinute((from + to) / 2))
   // The halves are a second apart, so that no row is in both, even if ranges include both ends.
   const older = { from, to: middle - 1 }

@@ -38,7 +38,7 @@ export function lookbackStart(now: WallTime, lookbackDays: number): WallTime {
 }
 
 /** A shorter range before the lookback is not worth a call of its own. */
-const SHORTEST_REST_DAYS = 30
+const MIN_REST_DAYS = 30
 
 /**
  * Cuts a window that is read over several days at the start of the lookback: if the list moves meanwhile, only the part
@@ -46,14 +46,14 @@ const SHORTEST_REST_DAYS = 30
  */
 export function cutAtLookback(window: Window, { isBudgeted, lookbackDays }: Stream, now: WallTime): readonly Window[] {
   const at = lookbackStart(now, lookbackDays)
-  if (!isBudgeted || at - window.from < SHORTEST_REST_DAYS * DAY) return [window]
+  if (!isBudgeted || at - window.from < MIN_REST_DAYS * DAY) return [window]
   return cutWindowAt(window, [at])
 }
 
 /** The distance of a part from a minute that its request must exclude: each request is a minute longer on each side. */
 export const GAP = 2 * MINUTE
 /** The requests for parts of a shorter window would return nearly the same rows. */
-export const SHORTEST_WINDOW = 2 * GAP
+export const MIN_WINDOW = 2 * GAP
 
 /** Cuts a window into equal parts of whole minutes, newest first; there are fewer if it has fewer minutes. */
 export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {

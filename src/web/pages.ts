@@ -2,7 +2,7 @@ import { within } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { decodePercent } from '../core/text.ts'
 import type { Db } from '../store/database.ts'
-import { MOST_OPEN, readOnly } from '../app/read-health.ts'
+import { MAX_OPEN, readOnly } from '../app/read-health.ts'
 import type { ListedChannel } from '../ledger/channels.ts'
 import { readOpenReadings } from '../ledger/open-readings.ts'
 import { readShownItems } from '../ledger/quarantine/quarantine-reasons.ts'
@@ -127,7 +127,7 @@ async function readQuarantine(db: Db, view: View, parameters: URLSearchParams): 
 
 async function readChannel(db: Db, view: View, channel: ListedChannel): Promise<Part> {
   const { channelId, label, name } = channel
-  const readings = await readOpenReadings(db, MOST_OPEN, channelId)
+  const readings = await readOpenReadings(db, MAX_OPEN, channelId)
   return { title: label ?? name ?? channelId, content: channelPage(view, channel, readings) }
 }
 

@@ -110,7 +110,7 @@ test('a file that awaits what never comes is given up, and the others are told o
   onTestFinished(() => late.resolve())
   Object.assign(globalThis, { late: late.promise })
   const folder = folderOf({ 'never.ts': `await globalThis.late\nexport default {}`, 'wrong.ts': 'nonsense!' })
-  await expect(loadJobs({ folder, timeZone, longestMs: 100 })).rejects.toMatchObject({
+  await expect(loadJobs({ folder, timeZone, timeoutMs: 100 })).rejects.toMatchObject({
     code: 'config.invalid',
     details: {
       problems: [

@@ -10,9 +10,9 @@ export type AlertStyle = Pick<AlertSettings, 'format' | 'language' | 'secret' | 
 type AlertRequest = Required<WebhookRequest>
 
 /** Well below the number of lines that chat robots accept in one message. */
-const MOST_LINES = 20
+const MAX_LINES = 20
 /** WeCom refuses longer messages. */
-const MOST_BYTES_OF_WECOM = 4096
+const MAX_WECOM_BYTES = 4096
 
 /** Builds the request that sends these notices, in the receiver's format. */
 export function formatAlert(notices: readonly Notice[], url: string, style: AlertStyle, nowMs: number): AlertRequest {
@@ -59,7 +59,7 @@ export function refusalIn(format: AlertStyle['format'], status: number, text: st
   return code === 0 ? undefined : `status ${status}, code ${typeof code === 'number' ? code : 'missing'}`
 }
 
-function linesOf(notices: readonly Notice[], style: AlertStyle, most = MOST_LINES): readonly string[] {
+function linesOf(notices: readonly Notice[], style: AlertStyle, most = MAX_LINES): readonly string[] {
   const { format, language, keyword } = style
   const listed = notices
     .slice(0, most)
@@ -68,7 +68,7 @@ function linesOf(notices: readonly Notice[], style: AlertStyle, most = MOST_LINE
   const title = notices.length === 1 ? 'livehouse' : `livehouse: ${notices.length}`
   const heading = keyword === null ? title : `${title} ${keyword}`
   const lines = [heading, ...listed, ...(rest > 0 ? [language === 'en' ? `and ${rest} more` : `另有 ${rest} 条`] : [])]
-  const isTooLong = format === 'wecom' && Buffer.byteLength(lines.join('\n')) > MOST_BYTES_OF_WECOM
+  const isTooLong = format === 'wecom' && Buffer.byteLength(lines.join('\n')) > MAX_WECOM_BYTES
   return isTooLong && listed.length > 0 ? linesOf(notices, style, listed.length - 1) : lines
 }
 

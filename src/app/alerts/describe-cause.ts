@@ -1,7 +1,7 @@
 import type { Cause, Notice } from '../../core/cause.ts'
 import type { Language, Words } from '../../core/column.ts'
 
-const MOST_PROBLEMS = 5
+const MAX_PROBLEMS = 5
 
 /** Describes a notice in one line: what has happened and, if anything can be done, what to do. */
 export function describeNotice({ event, cause }: Notice, language: Language): string {
@@ -70,7 +70,7 @@ function withoutMarkup(name: string): string {
 function problemsOf({ problems, reason }: Extract<Cause, { kind: 'run' }>, before: string): string {
   if (problems.length === 0) return reason === undefined ? '' : `${before}${withoutMarkup(reason).replace(/\.$/, '')}`
   const listed = problems
-    .slice(0, MOST_PROBLEMS)
+    .slice(0, MAX_PROBLEMS)
     .map(({ stream, code, count }) => `${stream === null ? '' : `${stream} `}${code} × ${count}`)
   const rest = problems.length - listed.length
   return `${before}${listed.join(', ')}${rest > 0 ? `, +${rest}` : ''}`

@@ -6,8 +6,8 @@ import type { Db } from '../../store/database.ts'
 
 /** How long an unknown field is a cause after it was first seen. */
 const NEWS_MS = 86_400_000
-const LONGEST_FIELD = 60
-const LONGEST_REASON = 200
+const MAX_FIELD_LENGTH = 60
+const MAX_REASON_LENGTH = 200
 
 /**
  * Reads every current cause for an alert. Keep the statements few and quick: they run after each run and every minute,
@@ -15,7 +15,7 @@ const LONGEST_REASON = 200
  */
 export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const runs = (await readFailedRuns(db)).map(({ reason, ...run }) => {
-    const shortReason = reason === null ? {} : { reason: shorten(reason, LONGEST_REASON) }
+    const shortReason = reason === null ? {} : { reason: shorten(reason, MAX_REASON_LENGTH) }
     return { kind: 'run', ...run, ...shortReason } as const
   })
   const fields = await readUnknownFields(db, new Date(now.getTime() - NEWS_MS))
@@ -24,7 +24,7 @@ export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
     ...runs,
     // A service may use personal data as the name of a field, and names may have any length.
     ...fields.map(({ stream, field }) => {
-      return { kind: 'unknownField', stream, field: shorten(field, LONGEST_FIELD) } as const
+      return { kind: 'unknownField', stream, field: shorten(field, MAX_FIELD_LENGTH) } as const
     }),
     ...gone.map((channel) => ({ kind: 'channelGone', channel }) as const),
   ]

@@ -20,7 +20,7 @@ interface CaptureRequest {
 /** Enough to see what rows look like, few enough to look through. */
 const ROWS = 20
 /** Questionnaires to try until one has signups. */
-const MOST_QUESTIONS = 3
+const MAX_QUESTIONS = 3
 
 /** Asks for a small first page of each list. @returns the disguised answers, and failures without an answer */
 export async function captureAnswers(context: AppContext, request: CaptureRequest) {
@@ -55,7 +55,7 @@ export async function captureAnswers(context: AppContext, request: CaptureReques
       for (const type of stream.types ?? [undefined]) await ask(stream, { channel, ...(type && { type }) })
     else {
       const ids = (await ask(list, { channel })).flatMap((item) => questionIdIn(item, list) ?? [])
-      for (const question of ids.slice(0, MOST_QUESTIONS))
+      for (const question of ids.slice(0, MAX_QUESTIONS))
         if ((await ask(stream, { channel, question })).length > 0) break
     }
   }

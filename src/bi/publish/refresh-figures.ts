@@ -8,9 +8,9 @@ import { groupPersons } from './group-persons.ts'
 import { hasChanges, withFiguresLock } from './with-figures-lock.ts'
 
 /** Days per transaction: about a second of work. */
-const MOST_DAYS = 1000
+const MAX_DAYS = 1000
 /** Channels per transaction. */
-const MOST_CHANNELS = 25
+const MAX_CHANNELS = 25
 
 /** Computes and stores what has changed: days, then persons, then channels. After an abort, what is committed stays. */
 export async function refreshFigures(db: Db, signal?: AbortSignal): Promise<void> {
@@ -23,10 +23,10 @@ async function refreshDays(db: Db, signal: AbortSignal | undefined): Promise<voi
   let hasMore = await hasChanges(db, 'changed_channel_days')
   while (hasMore) {
     const days = await withFiguresLock(db, signal, async (trx, zone) => {
-      const { rows } = await sql.raw<{ days: number }>(refreshChangedDays(MOST_DAYS, zone)).execute(trx)
+      const { rows } = await sql.raw<{ days: number }>(refreshChangedDays(MAX_DAYS, zone)).execute(trx)
       return rows[0]?.days
     })
-    hasMore = days === MOST_DAYS
+    hasMore = days === MAX_DAYS
   }
 }
 
@@ -38,7 +38,7 @@ async function refreshChannelFigures(db: Db, signal: AbortSignal | undefined): P
       // Another run may have computed some of them by now.
       const { rows } = await sql<{ channel: string }>`
         select distinct channel_id as channel from livehouse_ops.changed_channels
-        where channel_id > ${after} order by 1 limit ${MOST_CHANNELS}`.execute(trx)
+        where channel_id > ${after} order by 1 limit ${MAX_CHANNELS}`.execute(trx)
       const channels = rows.map(({ channel }) => quoteText(channel))
       if (channels.length > 0) await sql.raw(refreshChannels(figures, channels.join(', '), zone)).execute(trx)
       return rows.at(-1)?.channel

@@ -2,16 +2,16 @@ import { identityBasis, personKey } from './fragments/identity.ts'
 import { bigint, type BiView, bool, text } from '../view.ts'
 
 /** A person rarely has more viewer ids in one channel; a shared or made-up phone number soon connects more. */
-const MOST_VIEWERS = 5
+const MAX_VIEWERS = 5
 
 export const identityConflicts: BiView = {
   name: 'identity_conflicts',
   grain: { en: 'A person who may be several', zh: '一个可能实为多人的人' },
   remarks: {
     en:
-      `Persons with several external account ids, or more than ${MOST_VIEWERS} viewers of one channel: people ` +
+      `Persons with several external account ids, or more than ${MAX_VIEWERS} viewers of one channel: people ` +
       'who share a phone or an account, or a placeholder that belongs in LIVEHOUSE_IGNORED_IDS.',
-    zh: `有多个外部账号 ID，或在同一频道有超过 ${MOST_VIEWERS} 位观众的人：可能是多人共用手机号或账号，或应加入 LIVEHOUSE_IGNORED_IDS 的占位值。`,
+    zh: `有多个外部账号 ID，或在同一频道有超过 ${MAX_VIEWERS} 位观众的人：可能是多人共用手机号或账号，或应加入 LIVEHOUSE_IGNORED_IDS 的占位值。`,
   },
   key: ['person_key'],
   hidesRows: true,
@@ -25,7 +25,7 @@ export const identityConflicts: BiView = {
     phone_count: bigint('p.phone_count', 'Number of phone numbers', '手机号数'),
     is_several_accounts: bool('p.outer_id_count > 1', 'Whether it has several outer ids', '是否有多个外部账号'),
     is_crowd: bool(
-      `p.most_viewers > ${MOST_VIEWERS}`,
+      `p.most_viewers > ${MAX_VIEWERS}`,
       'Whether it has too many viewers in one channel',
       '是否单个频道过多',
     ),
@@ -41,6 +41,6 @@ export const identityConflicts: BiView = {
       from (select p.*, ${personKey('p')} as person_key, ${identityBasis('p')} as identity_basis
         from livehouse_ops.viewer_persons p) i
     ) v
-    group by v.person_key having count(distinct v.outer_id) > 1 or max(v.of_channel) > ${MOST_VIEWERS}
+    group by v.person_key having count(distinct v.outer_id) > 1 or max(v.of_channel) > ${MAX_VIEWERS}
   ) p`,
 }

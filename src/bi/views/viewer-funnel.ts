@@ -5,8 +5,8 @@ import { channelId, isTest } from './fragments/shared-columns.ts'
 import { type BiColumns, bigint, type BiView, date, smallint, text } from '../view.ts'
 
 /** If a smaller share of the records can be matched, a number of viewers would mislead. */
-const LEAST_MATCHED = 0.8
-const isUnmatched = `f.right_value > f.left_value * ${(1 - LEAST_MATCHED).toFixed(1)}`
+const MIN_MATCHED = 0.8
+const isUnmatched = `f.right_value > f.left_value * ${(1 - MIN_MATCHED).toFixed(1)}`
 
 const watched = 'v.watch_seconds > 0'
 const watchedMinute = 'v.watch_seconds >= 60'

@@ -3,14 +3,14 @@ import type { Acceptance } from '../../ledger/slices/acceptances.ts'
 import { formatCount, formatMinuteIn, formatRange } from '../format.ts'
 
 /** The largest number of ranges to list. */
-const MOST_RANGES = 3
+const MAX_RANGES = 3
 
 /** `visitors channel=9: 2 rows may be missing until 2026-12-20 14:30: duplicates of March`, in a zone's time. */
 export function describeAcceptance(acceptance: Acceptance, timeZone: string): string {
   const { stream, channelId, windows, missingRows, expiresAt, reason } = acceptance
   const place = channelId === null ? stream : `${stream} channel=${channelId}`
-  const more = windows.length > MOST_RANGES ? [`${windows.length - MOST_RANGES} more`] : []
-  const ranges = [...windows.slice(0, MOST_RANGES).map(formatRange), ...more].join(', ')
+  const more = windows.length > MAX_RANGES ? [`${windows.length - MAX_RANGES} more`] : []
+  const ranges = [...windows.slice(0, MAX_RANGES).map(formatRange), ...more].join(', ')
   const until = formatMinuteIn(timeZone)(expiresAt)
   const where = ranges === '' ? '' : ` (${ranges})`
   return `${place}${where}: ${formatCount(missingRows, 'row')} may be missing until ${until}: ${reason}`

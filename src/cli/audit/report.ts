@@ -4,7 +4,7 @@ import type { PartitionAudit } from '../../sync/audit/partition-audit.ts'
 import { formatCount, formatTable, formatRange, type TableCell } from '../format.ts'
 
 /** Of more partitions than this, only those that differ are listed; all are counted by stream. */
-const MOST_PARTITIONS = 40
+const MAX_PARTITIONS = 40
 
 function describeVerdict({ verdict, sourceRows }: PartitionAudit): string {
   if (verdict === 'unverifiable') return sourceRows === undefined ? 'not compared' : 'not proven'
@@ -15,7 +15,7 @@ function describeVerdict({ verdict, sourceRows }: PartitionAudit): string {
 export function describeAudit(outcome: AuditOutcome): string[] {
   const { partitions, unaudited, gone, errors, status } = outcome
   const isOk = ({ verdict }: PartitionAudit) => verdict === 'equal' || verdict === 'unverifiable'
-  const isShort = partitions.length <= MOST_PARTITIONS
+  const isShort = partitions.length <= MAX_PARTITIONS
   const shown = isShort ? partitions : partitions.filter((each) => !isOk(each))
   const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
   const different = partitions.filter(({ verdict }) => verdict === 'different').length

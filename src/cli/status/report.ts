@@ -161,10 +161,10 @@ export function statusObject(
   }
 }
 
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 function firstOf(open: readonly OpenReading[], kind: OpenReading['kind']): readonly OpenReading[] {
-  return open.filter((reading) => reading.kind === kind).slice(0, MOST_NAMED)
+  return open.filter((reading) => reading.kind === kind).slice(0, MAX_NAMED)
 }
 
 const REPAIR =

@@ -4,7 +4,7 @@ import type { Stream } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import type { Acceptance } from '../../ledger/slices/acceptances.ts'
-import { type CallMeter, FEWEST_ROWS } from '../page-reading.ts'
+import { type CallMeter, MIN_ROWS } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 
 /**
@@ -102,7 +102,7 @@ export function sumOfRows(differences: readonly Difference[]): number {
 /** Requests a small page for the source's total; for a list without a total, counts the rows of page 1. */
 export async function askTotal(list: ListRequest, deps: RunDeps, { onAttempt }: CallMeter): Promise<number> {
   const { isCounted, pageSize } = list.stream
-  const request = { list, page: 1, pageSize: isCounted ? FEWEST_ROWS : pageSize }
+  const request = { list, page: 1, pageSize: isCounted ? MIN_ROWS : pageSize }
   const { total, items } = await deps.fetchPage(request, { signal: deps.signal, onAttempt })
   return total ?? items.length
 }
