@@ -55,7 +55,6 @@ test('what is in quarantine counts where it lies, not in another range', async (
   await account.sync('watch_records')
   const { code, printed } = await run(audit, ['--streams', 'watch_records'])
   expect(printed.join('\n')).toMatch(/^watch_records .* 1 +equal$/m)
-  expect(printed.join('\n')).not.toContain('counts differ')
   expect(code).toBe(0)
   const later = ['--streams', 'watch_records', '--channels', emulator.channelIds[0] ?? '', '--from', '2026-11-20T13:00']
   const [{ source_rows: atSource, ...partition }] = (await account.runJson(audit, later)).audit.partitions
