@@ -90,13 +90,14 @@ const unread = {
 }
 
 /** Units that are not in the ledger, of streams that a job reads or that the ledger has for other channels. */
-function findUnknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): readonly LedgerUnit[] {
+function findUnknownUnits({ units, channels, questions, jobs }: Facts, isWanted: IsWanted): readonly LedgerUnit[] {
   const keys = new Set(units.map(keyOf))
   const read = new Set([...units.map(({ stream }) => stream), ...jobs.flatMap((job) => job.streams)])
   const active = channels.flatMap(({ channelId, state }) => (state === 'active' ? [channelId] : []))
   return streams.flatMap(({ name: stream, partitionedBy, isTimeFiltered: isWindowed }) => {
     // Signups have a unit only in channels with a questionnaire.
-    const places = partitionedBy === 'account' ? [null] : partitionedBy === 'channel/question' ? [] : active
+    const withUnit = partitionedBy === 'channel/question' ? active.filter((id) => questions.has(id)) : active
+    const places = partitionedBy === 'account' ? [null] : withUnit
     const parts = places.map((channelId) => ({ ...unread, stream, channelId, isWindowed }))
     return parts.filter((part) => read.has(stream) && !keys.has(keyOf(part)) && isWanted(stream, part.channelId))
   })

@@ -58,10 +58,11 @@ test('a backfill of old days does not make a stream fresh', () => {
   expect(judge(makeFacts({ units: [old, ...others] })).status).toBe('incomplete')
 })
 
-test('an active channel that nothing was read of is found for each stream; gone ones are not', () => {
+test('an active channel that nothing was read of is found for each stream, signups too if it has a questionnaire', () => {
   const channels = [makeChannel(), makeChannel({ channelId: '10' }), makeChannel({ channelId: '11', state: 'gone' })]
-  const found = judge(makeFacts({ channels })).findings
-  const streams = ['visitors', 'watch_records', 'gifts', 'questionnaires']
+  const units = [...makeFacts().units, makeUnit({ stream: 'signups' })]
+  const found = judge(makeFacts({ channels, units, questions: new Map([['10', ['q1']]]) })).findings
+  const streams = ['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups']
   expect(found).toEqual([{ kind: 'unread', streams, channels: ['10'], since: null }])
 })
 
