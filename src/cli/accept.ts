@@ -16,8 +16,8 @@ const MAX_DAYS = 3650
 export const accept = defineCommand(
   {
     about: `Acknowledges a shortfall that status or ledger shows, up to its size: it no longer makes runs partial, and
-is shown as accepted. It holds for all partitions of the channel and the ranges that fell short. Where a sync stopped
-at a field that is no longer delivered (interface.changed), the same command lets it go on. Needs only the database.`,
+is shown as accepted. This covers all partitions of the channel, in the ranges that fell short. If a sync stopped
+because a field is no longer delivered (interface.changed), the same command lets it go on. Needs only the database.`,
     flags: {
       stream: ['S', `the stream; one of ${namesOf(allStreams)}`],
       channel: ['C', 'the channel; not for managers and manager_usage, which belong to the account'],

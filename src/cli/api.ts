@@ -36,7 +36,7 @@ const neededFlags: Readonly<Record<string, readonly (keyof typeof flags)[]>> = {
 export const api = defineCommand(
   {
     about: `The service's calls that read no records (API 4.1 to 4.4). The service checks the values.
-Where DATABASE_URL is set, a fetched token is shared with the runs that use that database.`,
+If DATABASE_URL is set, a fetched token is shared with the runs on that database.`,
     actions: {
       token: 'asks for an access token, and shows its first and last letters and its validity',
       ticket: 'asks for a login ticket: valid 5 minutes, for one use',

@@ -13,10 +13,10 @@ import { defineCommand } from './usage.ts'
 
 export const audit = defineCommand(
   {
-    about: `Asks the service how many rows it has, and compares that with the warehouse: for what is covered, and for
-the whole of a past range that is asked for or was never read. A stream that was never read at all is compared only if
-it is named. A range that differs is halved until the difference is found; that part then no longer counts as covered,
-and the next sync reads it again. Rows that are new at the source since the last reading are no difference.
+    about: `Asks the service how many rows it has, and compares that with the warehouse: for all covered ranges, and
+for past ranges that you name or that were never read. A stream that was never read is compared only if you name it.
+A range that differs is halved until the difference is found; that part then no longer counts as covered, and the next
+sync reads it again. Rows that are new at the source since the last reading do not count as a difference.
 ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day.`,
     flags: {
       from: ['DATE', "a day of the service's calendar, or a time in whole minutes (default: from the beginning)"],

@@ -17,8 +17,8 @@ const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 
 export const backfill = defineCommand(
   {
-    about: `Reads a date range again, whether it is covered or not. If interrupted, the same command resumes it and
-repeats nothing that has landed; once it has finished, the same command reads the range again. It does not disturb a
+    about: `Reads a date range again, whether it is covered or not. If interrupted, the same command resumes it
+without repeating what has landed; once it has finished, the same command reads the range again. It does not disturb a
 sync that runs at the same time.`,
     flags: {
       from: ['DATE', "the first day of the service's calendar, or a time in whole minutes (2026-01-31T06:00)"],

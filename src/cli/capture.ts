@@ -12,9 +12,9 @@ import { defineCommand } from './usage.ts'
 
 export const capture = defineCommand(
   {
-    about: `Writes real answers of the service to files, for bug reports and tests, with one or two small calls
-for each stream. Everything but the envelope is replaced by made-up values of the same shape. Look through the files
-before you show them.`,
+    about: `Saves real answers of the service to files, for bug reports and tests. Makes one or two small calls per
+stream. Everything but the envelope is replaced by made-up values of the same shape. Look through the files before you
+share them.`,
     flags: {
       out: ['DIR', 'a folder that is not there yet, or empty'],
       streams: ['a,b', `only these (default: all); ${namesOf(streams)}`],

@@ -8,9 +8,9 @@ import { defineCommand } from './usage.ts'
 
 export const channels = defineCommand(
   {
-    about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse. Needs only the database. States: active; new
+    about: `Lists the channels of LIVEHOUSE_CHANNELS and of the warehouse. Needs only the database. States: active; new
 (nothing has run since it was configured); retired (no longer configured); gone (the service did not know it on three
-days: it is checked once a day).`,
+days; it is checked once a day).`,
     flags: { json: LIST_JSON_HELP },
     examples: `livehouse channels
 livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`,

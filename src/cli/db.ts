@@ -20,8 +20,8 @@ const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
 
 export const db = defineCommand(
   {
-    about: `The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded
-and by \`livehouse demo\`. It listens on one port of 127.0.0.1, and goes on running after a command.`,
+    about: `Manages the PostgreSQL 18 in LIVEHOUSE_DATA_DIR (.livehouse), which is used with DATABASE_URL=embedded
+and by \`livehouse demo\`. It listens on one port of 127.0.0.1, and keeps running after a command.`,
     actions: {
       start: 'starts it, unless it is running, and says where it listens',
       stop: 'stops it; the data stays',

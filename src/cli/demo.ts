@@ -34,10 +34,10 @@ const launcher = /[\\/]_npx[\\/]/.test(packageFolder) ? join(packageFolder, '../
 
 export const demo = defineCommand(
   {
-    about: `All in one command, without an account and without a database: an emulator of the service with
-made-up channels and viewers, the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, a sync, a comparison of both,
-some queries, and how to connect. Each demo creates the database ${DATABASE} anew, which ends
-another demo that is under way; the PostgreSQL goes on running.`,
+    about: `Needs no account and no database: starts an emulator of the service with made-up channels and viewers and
+the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, syncs, compares both, runs some queries and says how to
+connect. Each demo creates the database ${DATABASE} anew, which ends another demo that is under way.
+The PostgreSQL keeps running.`,
     flags: {
       channels: ['N', 'channels (default 5)'],
       viewers: ['N', 'viewers per channel (default 2000)'],
@@ -75,7 +75,7 @@ livehouse db psql --database ${DATABASE}`,
       printResult(context, isJson, outcomeObject(outcome), lines)
       return exitCodes[outcome.status]
     } finally {
-      if (signal.aborted) remark(`The PostgreSQL in ${dataDir} goes on running; livehouse db stop ends it.`)
+      if (signal.aborted) remark(`The PostgreSQL in ${dataDir} keeps running; livehouse db stop stops it.`)
     }
   },
 )
@@ -163,7 +163,7 @@ function describeConnection(url: string, dataDir: string): string[] {
     `  ${launcher} db url --database ${DATABASE}     the whole URL, with the password`,
     `  host ${hostname}   port ${port}   user ${username}   database ${DATABASE}   no TLS`,
     '',
-    `It is the PostgreSQL in ${dataDir}, and it goes on running: ${launcher} db stop ends it.`,
+    `The PostgreSQL in ${dataDir} keeps running; ${launcher} db stop stops it.`,
     `For your own account: ${launcher} init, then ${launcher} sync.`,
   ]
 }

@@ -10,9 +10,9 @@ import { defineCommand } from './usage.ts'
 
 export const dictionary = defineCommand(
   {
-    about: `The data dictionary as Markdown: every table and view for analysts with its columns, their types, meanings
-and sources in the interface specification. docs/data-dictionary.md is its output. Needs no database; a database has
-the same texts as comments.`,
+    about: `Prints the data dictionary as Markdown: every table and view for analysts with its columns, their types,
+meanings and sources in the API specification. docs/data-dictionary.md is this output. Needs no database; a database
+has the same texts as comments.`,
     flags: { lang: ['LANG', 'en or zh-CN (default: LIVEHOUSE_LANG, else en)'] },
     examples: `livehouse dictionary > data-dictionary.md
 livehouse dictionary --lang zh-CN`,

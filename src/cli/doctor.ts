@@ -11,10 +11,10 @@ const NAME_WIDTH = 20
 
 export const doctor = defineCommand(
   {
-    about: `Checks what a sync needs and says how to repair it: settings, service, token, the smallest call on each
+    about: `Checks everything that a sync needs and says how to fix it: settings, service, token, a small call on each
 endpoint, clock, database. It changes nothing, and shows no secret.
 
-  ✓ good   ✗ to be repaired   ! worth a look   – not checked`,
+  ✓ good   ✗ wrong   ! worth a look   – not checked`,
     flags: {
       'confirm-source':
         'confirms that the same account has moved to LIVEHOUSE_BASE_URL or LIVEHOUSE_APP_ID; checks nothing',

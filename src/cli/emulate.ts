@@ -25,8 +25,8 @@ const flags = {
 
 export const emulate = defineCommand(
   {
-    about: `Serves the whole interface of the channel service on this machine, with made-up records, until Ctrl-C, and
-prints the .env that goes with it. The same seed and numbers give the same world for the same minute of the clock.`,
+    about: `Emulates the whole channel service on this machine, with made-up records, until Ctrl-C, and prints the
+.env that goes with it. The same seed and numbers give the same world for the same minute of the clock.`,
     flags,
     examples: `mkdir try && cd try && livehouse emulate > .env     then livehouse sync in another terminal
 livehouse emulate --channels 3 --viewers 20000 --latency 50

@@ -9,8 +9,8 @@ import { defineCommand, refuseWords } from './usage.ts'
 
 export const forms = defineCommand(
   {
-    about: `Questionnaires for analysts: a published one has its own view in livehouse_forms, a row per signup and a
-column per question. Answers are masked for livehouse_analyst until their question is cleared, by number and header.`,
+    about: `Publishes questionnaires for analysts: each has its own view in livehouse_forms, with a row per signup and
+a column per question. Answers are masked for livehouse_analyst until their question is cleared, by number and header.`,
     actions: {
       list: 'every questionnaire, or the questions of one with numbers and whether they are cleared (the default)',
       publish: 'makes the view, or brings it up to date',

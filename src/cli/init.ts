@@ -13,7 +13,7 @@ const { stdin, stderr } = process
 export const init = defineCommand(
   {
     about: `Asks for the settings that a sync needs, writes them to .env in this folder (mode 0600), and checks them as
-livehouse doctor does. Empty answers are left out. Answers may be piped in, one a line; .env.example lists every
+livehouse doctor does. Empty answers are left out. Answers may be piped in, one per line; .env.example lists every
 setting.`,
     flags: {},
     notes: 'Exit codes: 0 everything is as it should be, 1 a check failed (correct .env), 2 .env is there already.',

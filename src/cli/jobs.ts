@@ -19,8 +19,8 @@ import { defineCommand } from './usage.ts'
 
 export const jobs = defineCommand(
   {
-    about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and how that ended.
-livehouse serve runs those that are on; livehouse run JOB runs any of them now. Reads only the files and the database.
+    about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it last ran and how it ended.
+livehouse serve runs those that are enabled; livehouse run JOB runs any of them now. Reads only files and the database.
 Exit code 2 if a job would be refused; the output says why.`,
     flags: { json: LIST_JSON_HELP },
     examples: `livehouse jobs

@@ -12,8 +12,8 @@ const COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 
 export const labels = defineCommand(
   {
-    about: `Your names for gifts: the service gives them only numbers. The labels are in livehouse_bi.dim_gift
-(gift_title, gift_label, gift_group) and are yours: no sync changes them.`,
+    about: `Exports and imports your names for gifts, as the service gives them only numbers. The labels are in
+livehouse_bi.dim_gift (gift_title, gift_label, gift_group); no sync changes them.`,
     actions: {
       export: 'prints CSV, to be filled in and imported: each gift that was given or has a label',
       import: 'reads CSV with gift_id, label and optionally gift_type and gift_group; an empty label removes it',

@@ -30,7 +30,7 @@ const MAX_LINES = 10
 
 export const ledger = defineCommand(
   {
-    about: 'What has been read and what has not, from the ledger of slices. Needs only the database.',
+    about: 'Shows what has been read and what has not, or has a range read again. Needs only the database.',
     actions: {
       show: 'covered ranges, gaps, the last reading with its proof, what fell short; all with --channels (the default)',
       forget:

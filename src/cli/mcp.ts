@@ -7,9 +7,9 @@ export const mcp = defineCommand(
   {
     about: `Serves the views of livehouse_bi to an assistant over the Model Context Protocol, on standard input and
 output, until the input ends: views, measures and one SELECT at a time as livehouse_analyst, which writes nothing and
-sees personal data masked. Each answer tells how complete the data are. Give DATABASE_URL a login that is granted
+sees personal data masked. Each answer says how complete the data are. Give DATABASE_URL a login that is granted
 livehouse_analyst and nothing else. A login that may create roles, like that of the embedded PostgreSQL, creates such a
-login for each statement and drops it again; any other is refused.`,
+login for each statement and drops it afterwards; any other is refused.`,
     flags: {
       'max-rows': ['N', 'rows per answer, 1 to 10000 (default: 1000); an answer has 1 MiB at most'],
       timeout: ['SECONDS', 'how long a statement may take, 1 to 3600 (default: 30)'],

@@ -16,7 +16,7 @@ import { defineCommand } from './usage.ts'
 
 export const migrate = defineCommand(
   {
-    about: `The schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
+    about: `Manages the schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
 LIVEHOUSE_AUTO_MIGRATE is 0.`,
     actions: {
       up: 'applies what is pending, all or nothing, and brings the views and their roles up to date',

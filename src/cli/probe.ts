@@ -9,8 +9,8 @@ const NAME_WIDTH = 20
 
 export const probe = defineCommand(
   {
-    about: `Finds out what the service's documents leave open but a setting needs: where the manager lists read their
-parameters (LIVEHOUSE_LIST_PARAMS). Makes 4 calls at most, all of them reading. The findings are kept in
+    about: `Finds out what the API specification leaves open but a setting needs: where the manager lists read their
+parameters (LIVEHOUSE_LIST_PARAMS). Makes at most 4 calls, which only read. The findings are kept in
 livehouse_ops.source_facts; no row ever depends on them.`,
     flags: {},
     notes: 'Exit codes: 0 asked, 1 nothing could be done, 2 wrong use, 3 an endpoint gave no answer.',

@@ -9,7 +9,7 @@ import { defineCommand } from './usage.ts'
 
 export const quarantine = defineCommand(
   {
-    about: `Received items that could not become rows, kept with the reason. Needs only the database. Samples are
+    about: `Lists items that could not become rows, and why, or retries them. Needs only the database. Samples are
 personal data.`,
     actions: {
       list: 'what is still unreadable, by stream and reason (the default)',

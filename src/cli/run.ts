@@ -20,9 +20,9 @@ import { defineCommand } from './usage.ts'
 
 export const run = defineCommand(
   {
-    about: `Runs one job now, even one that is off, and exits when it has ended: for cron, systemd and Kubernetes. A job
-is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Does nothing if another process is running the job. With --cancel, ends a
-run of any command, on any machine, and all that workers do for it.`,
+    about: `Runs one job now, even if it is disabled, and exits when it has finished: for cron, systemd and Kubernetes.
+A job is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Does nothing if another process is running the job. With --cancel,
+ends a run of any command, on any machine, and the work of its workers.`,
     words: 'JOB',
     flags: { cancel: ['RUN', 'cancels the run of this number, which livehouse status shows'], json: RUN_JSON_HELP },
     notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 wrong use, 3 a part failed or fell short, 4

@@ -11,7 +11,7 @@ import { defineCommand } from './usage.ts'
 
 export const status = defineCommand(
   {
-    about: `What the warehouse in DATABASE_URL holds and how fresh it is. Needs only the database, and changes nothing.
+    about: `Shows what the warehouse in DATABASE_URL holds and how fresh it is. Only reads the database.
 Tables of more than 50,000 rows are estimated (~). Channels that are no longer configured do not count.`,
     flags: {
       'max-age': ['AGE', 'exit code 3 if nothing of a stream has landed for longer, such as 90m, 26h, 2d'],

@@ -10,8 +10,8 @@ import { printOutcome } from './summary.ts'
 
 export const sync = defineCommand(
   {
-    about: `Reads what the ledger does not cover yet and the last days before that, where rows still change, and writes
-what is new or has changed. Settings come from the environment or .env (see .env.example).`,
+    about: `Reads what is not covered yet, and again the last days, where rows still change. Writes only rows that are
+new or have changed. Settings come from the environment or .env (see .env.example).`,
     flags: {
       streams: [
         'a,b',

@@ -12,7 +12,7 @@ export const DEFAULT_CONCURRENCY = 8
 export const worker = defineCommand(
   {
     about: `Reads queued partitions until Ctrl-C or SIGTERM: those of the jobs of livehouse serve, and of sync and
-backfill with --queue. It needs the settings of service and database, but no job files and no list of
+backfill with --queue. It needs the settings of the service and the database, but no job files or list of
 channels. See docs/scaling.md.`,
     flags: { concurrency: ['N', `partitions side by side, 1 to 100 (default: ${DEFAULT_CONCURRENCY})`] },
     examples: `livehouse worker

@@ -4,7 +4,7 @@ import { livehouse } from '../helpers/command-line.ts'
 test('the help comes from the flags', async () => {
   expect((await livehouse(['quarantine', '--help'])).out).toBe(`Usage: livehouse quarantine [list | retry] [flags]
 
-Received items that could not become rows, kept with the reason. Needs only the database. Samples are personal data.
+Lists items that could not become rows, and why, or retries them. Needs only the database. Samples are personal data.
 
 Arguments:
   list            what is still unreadable, by stream and reason (the default)

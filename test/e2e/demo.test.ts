@@ -68,7 +68,7 @@ test('Ctrl-C ends the demo with 130, the emulator with it, and says that the Pos
   child.kill('SIGINT')
   const { code, err, out } = await ended
   expect({ code, out }).toEqual({ code: 130, out: '' })
-  expect(err).toContain('goes on running; livehouse db stop ends it')
+  expect(err).toContain('keeps running; livehouse db stop stops it')
   const [, emulatorUrl = ''] = /emulator +(\S+)/.exec(err) ?? []
   await expect(fetch(emulatorUrl)).rejects.toThrow('fetch failed')
 })
