@@ -16,7 +16,7 @@ import {
   MAX_READINGS,
 } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
-import { createCallMeter, MIN_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
+import { type CallMeter, createCallMeter, MIN_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
 import {
   quarantineRejected,
   openSliceLog,
@@ -75,25 +75,22 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     return { kind: 'ended', proof, otherProofs, counts, error, found: extraction?.found }
   }
   try {
-    let pageSize = await choosePageSize(planned, deps)
-    const open = (each: Slice) => openReading(each, deps, meter, pageSize)
     const widened = await widenRequest(planned, deps)
-    let reading = open(widened ?? planned)
-    if (pageSize !== planned.stream.pageSize) {
-      pageSize = await reading.tryPageSize(pageSize, 2)
-      if (pageSize !== reading.pages.pageSize) reading = open(widened ?? planned)
+    let reading = await openAtOtherSize(widened ?? planned, deps, meter)
+    let read: ReadResult | undefined = widened && (await readIfProven(widened, reading, deps, loader))
+    if (widened && read) slice = widened
+    else if (widened) {
+      // The loader of the wider reading may hold rows, so the planned one gets a loader of its own.
+      loader = createBatchLoader(planned, deps)
+      reading = openReading(planned, deps, meter, reading.pages.pageSize)
     }
-    const widerReading = widened && (await readIfProven(widened, reading, deps, loader))
-    if (widened && widerReading) slice = widened
-    // The loader of the wider reading may hold rows, so the planned one gets a loader of its own.
-    else if (widened) [reading, loader] = [open(planned), createBatchLoader(planned, deps)]
-    const extracted = widerReading ?? (await extractSlice(slice, reading, deps, loader))
-    if (extracted.kind === 'cut') {
+    read ??= await extractSlice(slice, reading, deps, loader)
+    if (read.kind === 'cut') {
       const { inserted, updated } = loader.counts()
-      const parts = extracted.parts.map((part) => (inserted + updated > 0 ? { ...part, hasWritten: true } : part))
+      const parts = read.parts.map((part) => (inserted + updated > 0 ? { ...part, hasWritten: true } : part))
       return { kind: 'cut', parts, counts: { inserted, updated, ...meter.counts() } }
     }
-    extraction = await completeHeaders(slice, extracted.extraction, reading.pages, deps)
+    extraction = await completeHeaders(slice, read.extraction, reading.pages, deps)
     await quarantineRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary, deps)
     await requireFields(slice, readableOf(extraction.summary), reading, deps)
@@ -112,14 +109,17 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
 }
 
 /**
- * Chooses the page size. Every other reading of a list without a total asks for one row less than the service served
- * last time, so that rows lie on other pages, and faults at page borders show.
+ * Opens the reading of a slice. Every other reading of a list without a total asks for one row less than the service
+ * served last time, so that rows lie on other pages, and faults at page borders show.
  */
-async function choosePageSize(slice: Slice, { db }: RunDeps): Promise<number> {
+async function openAtOtherSize(slice: Slice, deps: RunDeps, meter: CallMeter): Promise<SliceReading> {
   const { stream, window } = slice
-  if (window === undefined || !isReadTwice(stream)) return stream.pageSize
-  const [last = 0, before = 0] = await readLastPageSizes(db, { ...placeOf(slice), window })
-  return last < before || last <= MIN_ROWS ? stream.pageSize : Math.min(stream.pageSize, last - 1)
+  const isAlternating = window !== undefined && isReadTwice(stream)
+  const [last = 0, before = 0] = isAlternating ? await readLastPageSizes(deps.db, { ...placeOf(slice), window }) : []
+  if (last < before || last <= MIN_ROWS || last > stream.pageSize) return openReading(slice, deps, meter)
+  const reading = openReading(slice, deps, meter, last - 1)
+  const pageSize = await reading.tryPageSize(last - 1, 2)
+  return pageSize === last - 1 ? reading : openReading(slice, deps, meter, pageSize)
 }
 
 /**
