@@ -166,9 +166,9 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
 const MAX_PAGES = 2000
 
 /**
- * Reads the rows of a slice, or cuts it because it is too large, as may show only while it is read, or only partly
- * served. If rows have no id and the total counts all rows of the partition in any range, all of them are requested.
- *
+ * Reads the rows of a slice, or cuts it if it is too large, which may show only while reading, or only partly served.
+ * If rows without an id are short, the total may count all rows of the partition, whatever the range: then all of them
+ * are requested.
  * @throws LivehouseError `paging.ignored`, also if the list of one minute has no end; `api.…` of a call
  */
 export async function extractSlice(
@@ -179,11 +179,12 @@ export async function extractSlice(
 ): Promise<ReadResult> {
   let read = await readOrCut(slice, reading, deps, loader)
   const { window, search, stream } = slice
-  const totals =
-    read.kind === 'read' && read.extraction.verdict.proof === 'short' ? read.extraction.summary.totals : undefined
-  const sliceOfAll = stream.identity && totals && (await reading.widenToAll(totals.largest))
-  const readOfAll = sliceOfAll && (await readOrCut(slice, openReading(sliceOfAll, deps, reading.meter), deps, loader))
-  if (readOfAll?.kind === 'read' && isConclusive(readOfAll.extraction.verdict)) read = readOfAll
+  if (stream.identity && read.kind === 'read' && read.extraction.verdict.proof === 'short') {
+    const { totals } = read.extraction.summary
+    const sliceOfAll = totals && (await reading.widenToAll(totals.largest))
+    const readOfAll = sliceOfAll && (await readOrCut(slice, openReading(sliceOfAll, deps, reading.meter), deps, loader))
+    if (readOfAll?.kind === 'read' && isConclusive(readOfAll.extraction.verdict)) read = readOfAll
+  }
   if (read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
   const isRound = mayBeLimit(read.extraction.summary.totals?.largest ?? 0)
   if (window === undefined) return isRound ? { ...read, extraction: await judgeHidden(read.extraction, reading) } : read
@@ -207,34 +208,33 @@ async function judgeHidden(extraction: Extraction, reading: SliceReading): Promi
 
 async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<ReadResult> {
   const { stream, window } = slice
-  const parts = await cutSlice(slice, reading, deps).catch(
+  const planned = await cutSlice(slice, reading, deps).catch(
     async (error: unknown) => await cutToServed(slice, reading, error),
   )
-  if (parts) return { kind: 'cut', parts }
-  const { identity } = stream
-  if (identity === undefined) return await extractKeyed(slice, reading, deps, loader)
+  if (planned) return { kind: 'cut', parts: planned }
+  if (stream.identity === undefined) return await extractKeyed(slice, reading, deps, loader)
 
   const mayBeCut = window !== undefined && window.to - window.from > MIN_WINDOW && !reading.isOneDay()
   const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) : MAX_PAGES
-  const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
-  // Rows that are too young to be covered may move: they are read again next time anyway.
-  if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
-  const isCut = read.kind === 'unread' || (read.keepsMoving && mayBeSearched(slice))
-  const isTooLong = read.kind === 'unread' && read.cause === 'too long'
-  const cutByCount = isTooLong ? await cutSlice(slice, reading, deps, true) : undefined
-  const total = read.kind === 'read' ? (read.extraction.summary.totals?.largest ?? 0) : 0
-  const halves = isCut ? splitSlice(slice, read.rows, deps.timeZone) : undefined
-  const smaller = cutByCount ?? (await countParts(slice, halves, total, reading.pages, true))
-  const isOneAnswer = isTooLong && read.isOneAnswer
-  if (smaller) return { kind: 'cut', parts: searchWithin(slice, smaller, isOneAnswer), hasMoved: read.kind === 'read' }
-  if (read.kind === 'read') {
-    const why = `it did not come to rest in ${MAX_READINGS} or more readings, so no row was written`
-    const reason = `${why}: ${read.extraction.verdict.reason}`
-    return { ...read, extraction: { ...read.extraction, verdict: { proof: 'short', reason, isAtRest: false } } }
+  const read = await extractUnkeyed(slice, stream.identity, reading, deps, loader, mostPages)
+  if (read.kind === 'unread') {
+    const isTooLong = read.cause === 'too long'
+    const halves = splitSlice(slice, read.rows, deps.timeZone)
+    const cut = isTooLong ? await cutSlice(slice, reading, deps, true) : undefined
+    const parts = cut ?? (await countParts(slice, halves, 0, reading.pages, true))
+    if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, isTooLong && read.isOneAnswer) }
+    if (read.cause !== 'too long') throw read.cause.refusal
+    const evidence = `page ${MAX_PAGES + 1} of one minute still holds rows`
+    const message = `${describeList(reading.pages.list)}: the list has no end: ${evidence}. Ask the service's support.`
+    throw new LivehouseError('paging.ignored', message, {})
   }
-  if (read.cause !== 'too long') throw read.cause.refusal
-  const call = describeList(reading.pages.list)
-  const evidence = `page ${MAX_PAGES + 1} of one minute still holds rows`
-  const message = `${call}: the list has no end: ${evidence}. Ask the service's support.`
-  throw new LivehouseError('paging.ignored', message, {})
+  const { summary, verdict } = read.extraction
+  // Rows that are too young to be covered may move: they are read again next time anyway.
+  if (verdict.proof !== 'moving' || slice.covers === undefined) return read
+  const halves = read.keepsMoving && mayBeSearched(slice) ? splitSlice(slice, read.rows, deps.timeZone) : undefined
+  const parts = await countParts(slice, halves, summary.totals?.largest ?? 0, reading.pages, true)
+  if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, false), hasMoved: true }
+  const why = `it did not come to rest in ${MAX_READINGS} or more readings, so no row was written`
+  const reason = `${why}: ${verdict.reason}`
+  return { ...read, extraction: { ...read.extraction, verdict: { proof: 'short', reason, isAtRest: false } } }
 }
