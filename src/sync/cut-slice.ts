@@ -34,7 +34,7 @@ const MAX_HELD_TEXT = 4_000_000
  * The number of pages above which a slice is cut. It is smaller, even less than one, if long rows are held in memory.
  * @param rows the rows of its first page, which show how much text a page has
  */
-export function longestSlice(
+export function mostPagesUncut(
   { isCounted, identity }: Stream,
   pagesPerSlice: number,
   rows: readonly Row[] = [],
@@ -65,7 +65,7 @@ export async function cutSlice(
   const { pages, readItem, firstPage } = reading
   if (window === undefined || window.to - window.from <= MIN_WINDOW) return undefined
   const first = await firstPage()
-  const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
+  const mostPages = mostPagesUncut(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
   const count = stream.isCounted ? Math.ceil((first.total ?? 0) / effectiveSize(pages, first)) : undefined
   // A short first page is usually the whole list.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages

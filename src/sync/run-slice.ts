@@ -3,7 +3,7 @@ import { type Counts, describeList, isGreen, noCounts, placeOf, type Proof } fro
 import { DAY } from '../core/wall-clock.ts'
 import { readLastPageSizes } from '../ledger/slices/earlier-readings.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
-import { countHidden, cutShortened, cutSlice, longestSlice } from './cut-slice.ts'
+import { countHidden, cutShortened, cutSlice, mostPagesUncut } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import {
@@ -215,7 +215,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   if (stream.identity === undefined) return await extractKeyed(slice, reading, deps, loader)
 
   const mayBeCut = window !== undefined && window.to - window.from > MIN_WINDOW && !reading.isOneDay()
-  const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) : MAX_PAGES
+  const mostPages = mayBeCut ? mostPagesUncut(stream, deps.pagesPerSlice) : MAX_PAGES
   const read = await extractUnkeyed(slice, stream.identity, reading, deps, loader, mostPages)
   if (read.kind === 'unread') {
     const isTooLong = read.cause === 'too long'
