@@ -18,7 +18,7 @@ import {
   widen,
 } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
-import { countParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
+import { announceParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowKey } from './walk.ts'
 import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, MIN_WINDOW } from './windows.ts'
@@ -85,7 +85,7 @@ export async function cutSlice(
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
   await requireFoundByTime(slice, sample ?? first, reading, timeZone)
-  return await countParts(slice, halveSlice({ ...slice, isFound: true }, rows, timeZone), first.total ?? 0, pages)
+  return await announceParts(slice, halveSlice({ ...slice, isFound: true }, rows, timeZone), first.total ?? 0, pages)
 }
 
 /**

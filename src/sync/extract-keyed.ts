@@ -22,7 +22,7 @@ import { isRefusal, type SliceReading } from './page-reading.ts'
 import { sizeOfReading } from './read-list.ts'
 import { readHead, readPages } from './read-pages.ts'
 import { readableOf, requireFields } from './record-slice.ts'
-import { countParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
+import { announceParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved } from './windows.ts'
@@ -81,7 +81,7 @@ export async function extractKeyed(
     const cutInHalf = async (total: number, inAnyCase = false) =>
       reading.isOneDay()
         ? undefined
-        : await countParts(slice, splitSlice(slice, timesOfWalk, deps.timeZone), total, pages, inAnyCase)
+        : await announceParts(slice, splitSlice(slice, timesOfWalk, deps.timeZone), total, pages, inAnyCase)
     const endOfWalk = (): WalkEnd => ({ ...walk.summary(), keys: walk.keys, count, largest })
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {

@@ -26,7 +26,7 @@ import {
   requireReadable,
   shortfall,
 } from './record-slice.ts'
-import { countParts, cutToServed, mayBeTooLong, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
+import { announceParts, cutToServed, mayBeTooLong, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
 import { isReadTwice, newestAt, MIN_WINDOW } from './windows.ts'
@@ -221,7 +221,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
     const isTooLong = read.cause === 'too long'
     const halves = splitSlice(slice, read.rows, deps.timeZone)
     const cut = isTooLong ? await cutSlice(slice, reading, deps, true) : undefined
-    const parts = cut ?? (await countParts(slice, halves, 0, reading.pages, true))
+    const parts = cut ?? (await announceParts(slice, halves, 0, reading.pages, true))
     if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, isTooLong && read.isOneAnswer) }
     if (read.cause !== 'too long') throw read.cause.refusal
     const evidence = `page ${MAX_PAGES + 1} of one minute still holds rows`
@@ -232,7 +232,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   // Rows that are too young to be covered may move: they are read again next time anyway.
   if (verdict.proof !== 'moving' || slice.covers === undefined) return read
   const halves = read.keepsMoving && mayBeSearched(slice) ? splitSlice(slice, read.rows, deps.timeZone) : undefined
-  const parts = await countParts(slice, halves, summary.totals?.largest ?? 0, reading.pages, true)
+  const parts = await announceParts(slice, halves, summary.totals?.largest ?? 0, reading.pages, true)
   if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, false), hasMoved: true }
   const why = `it did not come to rest in ${MAX_READINGS} or more readings, so no row was written`
   const reason = `${why}: ${verdict.reason}`

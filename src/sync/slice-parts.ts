@@ -78,13 +78,13 @@ export function halveSlice(slice: Slice, rows: readonly Row[], timeZone: string)
 }
 
 /**
- * Counts the rows of each part of a window by the service's totals. Returns undefined if they add up to fewer than the
+ * Adds to each part the service's total of it, as `announced`. Returns undefined if they add up to fewer rows than the
  * window has, unless `inAnyCase`: a service may show a row with two times only in a range that holds both, so a row
  * across a cut would be in no part. If the slice is itself a part, the total announced for it still holds. If the parts
  * have surprisingly few rows, the missing ones may belong to any part that is not too young to be covered.
  * @param windowTotal the largest total of the window
  */
-export async function countParts(
+export async function announceParts(
   { stream, announced = 0 }: Slice,
   parts: readonly Slice[] | undefined,
   windowTotal: number,
