@@ -191,12 +191,12 @@ function judgeTogether(
   const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before, so its total is wrong`
   const ofWalk: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
   all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
-  // If more rows came than announced, the total counts rows that the list holds twice only once.
   const isMoreThanTotal = received > announced
   const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : repeatsOnPage) - rejected.length
   for (const key of held.keys()) if (all.keys?.add(key)) all.distinct++
-  // That is believed only if pages of another size bring the same rows, or all rows came on one page. Otherwise rows
-  // with equal keys are first left to `judgeWalks`, which finds real duplicates by comparing two walks.
+  // If more rows came than announced, the total may count rows that the list holds twice only once. That is believed
+  // only if pages of another size bring the same rows, or all rows came on one page. Otherwise rows with equal keys are
+  // first left to `judgeWalks`, which finds real duplicates by comparing two walks.
   const isSure = isMoreThanTotal
     ? isSameElsewhere || largest === received
     : repeatsOnPage === 0 || attempt >= MAX_READINGS

@@ -107,7 +107,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       first = { page: await fetchByNumber(pages, 1), pageSize: pages.pageSize }
       return first.page
     },
-    /** @returns this page size if the service accepts it, or else a named size, a different one in each attempt */
+    /** @returns this page size if the service accepts it, or else a named one: the largest in the second attempt */
     tryPageSize: async (size: number, attempt: number): Promise<number> => {
       const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
       if ('refusal' in page) {
