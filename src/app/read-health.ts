@@ -34,8 +34,8 @@ export const MAX_OPEN = 500
 const LAST_RUNS = 12
 
 /** Reads the state of the warehouse. The cost grows with the partitions, not with slices or rows. @throws db.… codes */
-export async function readHealth(db: Db, question: HealthRequest) {
-  const { nowMs, budget, jobs = [], rangeOf = () => ({}), mostQuarantined } = question
+export async function readHealth(db: Db, request: HealthRequest) {
+  const { nowMs, budget, jobs = [], rangeOf = () => ({}), mostQuarantined } = request
   const source = await readSource(db)
   const timeZone = source?.timeZone ?? 'UTC'
   const facts = {

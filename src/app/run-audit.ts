@@ -69,7 +69,7 @@ async function compare(
   const questions = await readQuestions(db, new Date(clock.now() - UNLISTED_GRACE_MS))
   const read = await readStreamsOnRecord(db)
   const isLeftOut = ({ name }: Stream) => !namesStreams && read.size > 0 && !read.has(name)
-  const question = {
+  const auditRequest = {
     streams,
     isLeftOut,
     channels: channels.filter(({ channelId }) => !gone.has(channelId)),
@@ -79,7 +79,7 @@ async function compare(
     reopens,
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
   }
-  const result = await runAudit(question, {
+  const result = await runAudit(auditRequest, {
     ...createSliceDeps(context, connection, { db, service, clock, runId, report: progress.report }),
     // An audit writes no rows.
     requireLease: async () => {},

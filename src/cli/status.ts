@@ -34,8 +34,8 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
     await using opened = await openAsItIs(context, settings)
     refusePending(opened)
     const nowMs = context.clock.now()
-    const question = { nowMs, budget, rangeOf: rangeOfChannels(channels) }
-    const health = opened.isMigrated ? await readHealth(opened.db, question) : undefined
+    const request = { nowMs, budget, rangeOf: rangeOfChannels(channels) }
+    const health = opened.isMigrated ? await readHealth(opened.db, request) : undefined
     const stale = maxAgeMs === undefined ? undefined : findStale(health?.streams ?? judgeStreams(), maxAgeMs, nowMs)
     const lines = [...describeStatus(health, nowMs), ...describeStale(stale ?? [], maxAge, nowMs)]
     printResult(context, isJson, statusObject(health, stale, nowMs), lines)
