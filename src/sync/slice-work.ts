@@ -29,9 +29,9 @@ export interface Slice {
   readonly hasWritten?: boolean
   /** The service's total of it when it was cut out of a longer slice. */
   readonly announced?: number | undefined
-  /** Whether it was cut out of a range of which the service served only a part. */
+  /** Whether it was cut out of a range of which the service served only a part (ADR 0086). */
   readonly isShortened?: boolean
-  /** Whether the longer slice has shown that the service finds rows without an id by their time. */
+  /** Whether the longer slice has shown that the service finds rows without an id by their time (ADR 0085). */
   readonly isFound?: boolean
   /**
    * Bounds the search for the rows that prevent the proof of an answer. Rows with an id land even without a proof, so
