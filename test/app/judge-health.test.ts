@@ -11,12 +11,12 @@ function makeJob(overrides: Partial<JobView>): JobView {
 
 const judge = (facts: Facts) => judgeHealth(facts).verdict
 
-/** Until when all of it is there, as the page says at its head. */
+/** Until when the data is complete, as the head of the page says. */
 function completeUntil(facts: Facts): number | undefined {
   return summarizeProgress(judgeHealth(facts).judged).until
 }
 
-test('a night that is read, proven and fresh is complete until where its least part ends', () => {
+test('a proven and recent night is complete up to the earliest end of its units, but not during the first sync', () => {
   const facts = makeFacts()
   expect(judge(facts)).toMatchObject({ status: 'complete', findings: [], isRunning: false })
   expect(completeUntil(facts)).toBe(THIS_NIGHT)
@@ -24,14 +24,14 @@ test('a night that is read, proven and fresh is complete until where its least p
     expect(judge({ ...facts, runs: [makeRun({ status })] }).status).toBe('first')
 })
 
-test('what is older than a night and two hours is late, with the channels and since when', () => {
+test('a stream that ends days ago is late, and the finding names its channels and since when', () => {
   const units = [makeUnit({ until: NOW - 3 * DAY }), makeUnit({ channelId: '10', until: NOW - 2 * DAY })]
   const facts = makeFacts({ units: [...makeFacts().units.slice(1), ...units] })
   const late = { kind: 'late', streams: ['watch_records'], channels: ['9', '10'], since: NOW - 3 * DAY }
   expect(judge(facts).findings).toContainEqual(late)
 })
 
-test('each fault is told once: the gravest of a channel, and one sentence for streams with the same', () => {
+test('each fault is reported once: the worst one of a channel, and one finding for all streams that share it', () => {
   const open = [makeReading(), makeReading({ stream: 'gifts' })]
   const behind = { until: NOW - 3 * DAY, gaps: 2 }
   const units = [makeUnit(behind), makeUnit({ channelId: '10' }), makeUnit({ stream: 'gifts', ...behind })]
@@ -42,12 +42,12 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   expect(judge({ ...facts, units: units.toReversed() }).findings[0]).toEqual(first)
   const own = facts.judged.filter(({ stream }) => stream === 'watch_records')
   expect(summarizeProgress(own)).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
-  // A run that failed as a whole is told of where nothing else tells of it.
+  // A run that failed as a whole is reported only if no finding reports it.
   const failed = [makeRun({ runId: '8', command: 'quarantine retry' }), makeRun({ status: 'failed' })]
   const cause = { kind: 'run', name: 'sync', runId: '7', status: 'failed', problems: [] } as const
   expect(judge({ ...facts, runs: failed, causes: [cause] }).failedRun).toBeUndefined()
   expect(judge(makeFacts({ runs: failed, causes: [cause] })).failedRun).toMatchObject({ runId: '7' })
-  // As alerts do: a run that was only interrupted since changes nothing, and one of a command that went well is none.
+  // As in alerts, the causes decide: neither a later run nor a cause of another command does.
   expect(judge(makeFacts({ runs: failed, causes: [{ ...cause, runId: '6' }] })).failedRun).toMatchObject({ runId: '6' })
   expect(judge(makeFacts({ runs: failed, causes: [{ ...cause, name: 'audit' }] })).failedRun).toBeUndefined()
 })
@@ -58,12 +58,12 @@ test('a backfill of old days does not make a stream fresh', () => {
   expect(judge(makeFacts({ units: [old, ...others] })).status).toBe('incomplete')
 })
 
-test('an active channel that nothing was read of is found for each stream, signups too if it has a questionnaire', () => {
+test('an active channel that was never read is reported per stream, signups only if it has a questionnaire', () => {
   const channels = [makeChannel(), makeChannel({ channelId: '10' }), makeChannel({ channelId: '11', state: 'gone' })]
   const units = [...makeFacts().units, makeUnit({ stream: 'signups' })]
-  const found = judge(makeFacts({ channels, units, questions: new Map([['10', ['q1']]]) })).findings
+  const { findings } = judge(makeFacts({ channels, units, questions: new Map([['10', ['q1']]]) }))
   const streams = ['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups']
-  expect(found).toEqual([{ kind: 'unread', streams, channels: ['10'], since: null }])
+  expect(findings).toEqual([{ kind: 'unread', streams, channels: ['10'], since: null }])
 })
 
 const channels = [
@@ -74,11 +74,11 @@ const channels = [
 const others = ['visitors', 'questionnaires'] as const
 const walks = others.map((stream) => makeUnit({ stream, channelId: '10', isWindowed: false, until: null }))
 const base = makeFacts({ channels, units: [...makeFacts().units, ...walks] })
-const some: readonly (readonly [string, JobView['channels']])[] = [
+const selections: readonly (readonly [string, JobView['channels']])[] = [
   ['a group', { group: 'a' }],
   ['a list', ['9']],
 ]
-test.each(some)('where jobs read some channels only, %s that is read is complete, without the others', (_, chosen) => {
+test.each(selections)('if jobs read only some channels, %s that was read is complete without the rest', (_, chosen) => {
   const jobs = [makeJob({ streams: others }), makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
   expect(judge({ ...base, jobs }).status).toBe('complete')
   expect(completeUntil({ ...base, jobs })).toBe(THIS_NIGHT)
@@ -86,14 +86,14 @@ test.each(some)('where jobs read some channels only, %s that is read is complete
   expect(judge(once).findings).toEqual([])
   expect(completeUntil(once)).toBe(THIS_NIGHT)
 })
-test.each(some)('where jobs read some channels only, %s that was never read is found', (_, chosen) => {
+test.each(selections)('if jobs read only some channels, %s that was never read is reported', (_, chosen) => {
   const units = base.units.filter(({ stream }) => stream !== 'gifts')
   const jobs = [makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
   expect(judge({ ...base, jobs, units }).findings).toEqual([
     { kind: 'unread', streams: ['gifts'], channels: ['9'], since: null },
   ])
 })
-test('where jobs read some channels only, what another job reads of the others is expected too', () => {
+test('if jobs read only some channels, the channels of another job are expected too', () => {
   const streams = ['watch_records', 'gifts'] as const
   const jobs = [makeJob({ streams, channels: { group: 'a' } }), makeJob({ streams, channels: { group: 'b' } })]
   expect(judge({ ...base, jobs }).findings).toEqual([{ kind: 'unread', streams, channels: ['10'], since: null }])

@@ -19,7 +19,7 @@ const ticket = () => {
   return ['ticket', ...flags, '--hash-act-id', channel?.hashId ?? '']
 }
 
-/** Asks for a ticket. @returns how many tokens that took, and what was remarked */
+/** Asks for a ticket. @returns how many tokens were fetched, and the remarks */
 async function askForTicket(settings: Readonly<Record<string, string>>) {
   const before = countTokens()
   const environment = { ...credentialsOf(emulator), ...settings }
@@ -30,7 +30,7 @@ async function askForTicket(settings: Readonly<Record<string, string>>) {
 
 const countTokens = () => emulator.calls.filter(({ endpoint }) => endpoint === 'token').length
 
-test('with a database one token serves one process after the other, also the one that the doctor asked for', async () => {
+test('with a database, successive processes use the same token, also after doctor has requested one', async () => {
   const settings = { DATABASE_URL: database.url }
   const first = await askForTicket(settings)
   expect(first.fetched).toBe(1)
@@ -40,7 +40,7 @@ test('with a database one token serves one process after the other, also the one
   expect((await askForTicket(settings)).fetched).toBe(0)
 })
 
-test('without one, where it has no schema yet, or would have to be started, each process fetches its own', async () => {
+test('without a database, or if it has no schema or is not running, each process fetches its own token', async () => {
   await using empty = await createTestDatabase({ isMigrated: false })
   const dataDir = join(createTemporaryFolder('shared'), 'data')
   for (const settings of [{}, { DATABASE_URL: empty.url }, { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: dataDir }]) {
@@ -50,14 +50,14 @@ test('without one, where it has no schema yet, or would have to be started, each
   expect(existsSync(dataDir)).toBe(false)
 })
 
-test('a database out of reach is said, and does not stop a verb that needs none', async () => {
+test('an unreachable database is reported without its password, and does not stop a verb that needs none', async () => {
   const { fetched, remarks } = await askForTicket({ DATABASE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' })
   expect(fetched).toBe(1)
   expect(remarks).toContain('the token is not shared with other processes: Database 127.0.0.1:1')
   expect(remarks).not.toContain('hush')
 })
 
-test('the database of another account is left alone', async () => {
+test('no token is stored in the database of another source', async () => {
   await using other = await createTestDatabase()
   await claimSource(other.db, { baseUrl: 'https://other.example', appId: 'other', timeZone: 'Asia/Shanghai' })
   expect((await askForTicket({ DATABASE_URL: other.url })).remarks).toContain('the records of another source')

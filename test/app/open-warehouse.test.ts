@@ -18,7 +18,7 @@ function settingsFor(url: string, isAutoMigrated = true): DatabaseSettings {
   return { target: { kind: 'url', url }, dataDir: '/nowhere', isAutoMigrated }
 }
 
-test('told not to migrate it makes nothing; else it migrates, claims nothing and names the database without its password', async () => {
+test('it migrates only if it may, claims no source, and names the database without its password', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { context, printed, remarked } = createTestContext()
   const opening = openWarehouse(context, settingsFor(database.url, false), source)
@@ -37,7 +37,7 @@ test('told not to migrate it makes nothing; else it migrates, claims nothing and
   expect(printed).toEqual([])
 })
 
-test('another source is refused; a verb without one may look', async () => {
+test('another source is refused, but a verb without a source may read', async () => {
   await using database = await createTestDatabase()
   const { context } = createTestContext()
   const settings = settingsFor(database.url)
@@ -48,53 +48,53 @@ test('another source is refused; a verb without one may look', async () => {
   expect(await db.selectFrom('livehouse_ops.source').select('app_id').execute()).toEqual([{ app_id: 'app-1' }])
 })
 
-const CLOSED = { LIVEHOUSE_AUTO_MIGRATE: '0' }
+const NO_MIGRATION = { LIVEHOUSE_AUTO_MIGRATE: '0' }
 
-test('told not to migrate, commands leave the views of analysts alone and say what brings them up to date; a mask holds at once', async () => {
+test('without automatic migration outdated views are reported and left alone; a new mask applies at once', async () => {
   await using account = await startAccount({ isPublished: false })
   const { db } = account.database
-  const seen = async () => {
+  const readViews = async () => {
     const { rows } = await sql<{ schemas: string[]; masked: string[] }>`
       select array(select nspname::text from pg_namespace
         where nspname in ('livehouse_bi', 'livehouse_forms') order by 1) as schemas, masked
       from livehouse_ops.bi_settings`.execute(db)
     return rows[0]
   }
-  const look = async (settings: Readonly<Record<string, string>>) => {
+  const readRemarks = async (settings: Readonly<Record<string, string>>) => {
     const { code, remarked } = await account.run(labels, ['export'], settings)
     expect(code).toBe(0)
     return remarked.slice(1).join('\n')
   }
-  expect(await account.run(sync, [], CLOSED)).toMatchObject({ code: 0 })
-  expect(await look(CLOSED)).toBe(
+  expect(await account.run(sync, [], NO_MIGRATION)).toMatchObject({ code: 0 })
+  expect(await readRemarks(NO_MIGRATION)).toBe(
     'Not up to date: the views livehouse_bi. LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. ' +
       'Run `livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`.',
   )
-  await look({ ...CLOSED, LIVEHOUSE_MASK: 'phone' })
-  expect(await seen()).toEqual({ schemas: [], masked: ['phone'] })
+  await readRemarks({ ...NO_MIGRATION, LIVEHOUSE_MASK: 'phone' })
+  expect(await readViews()).toEqual({ schemas: [], masked: ['phone'] })
 
-  await account.run(migrate, ['up'], CLOSED)
-  expect(await look(CLOSED)).toBe('')
+  await account.run(migrate, ['up'], NO_MIGRATION)
+  expect(await readRemarks(NO_MIGRATION)).toBe('')
   const { rows } = await sql<{ channel: string; question: string }>`
     select channel_id as channel, question_id as question
     from livehouse.signups group by 1, 2 order by count(*) desc limit 1`.execute(db)
   const [{ channel, question } = { channel: '', question: '' }] = rows
-  // Asked for by name, it is made.
-  expect(await account.run(forms, ['publish', question, '--channel', channel], CLOSED)).toMatchObject({ code: 0 })
+  // A form that the command names is published all the same.
+  expect(await account.run(forms, ['publish', question, '--channel', channel], NO_MIGRATION)).toMatchObject({ code: 0 })
   const columns = async () => {
-    const { rows: found } = await sql<{ count: number }>`
+    const { rows: counts } = await sql<{ count: number }>`
       select count(*)::integer as count from pg_attribute a join pg_class c on c.oid = a.attrelid and a.attnum > 0
       where c.relnamespace = 'livehouse_forms'::regnamespace`.execute(db)
-    return found[0]?.count
+    return counts[0]?.count
   }
   const before = await columns()
   await sql`update livehouse_ops.headers set title = jsonb_insert(title, '{3}', '"new"')
     where partition = ${`channel=${channel}/question=${question}`}`.execute(db)
-  expect(await look(CLOSED)).toMatch(/^Not up to date: the views form_\w+\. LIVEHOUSE_AUTO/)
-  expect(await account.run(sync, ['--streams', 'gifts'], CLOSED)).toMatchObject({ code: 0 })
+  expect(await readRemarks(NO_MIGRATION)).toMatch(/^Not up to date: the views form_\w+\. LIVEHOUSE_AUTO/)
+  expect(await account.run(sync, ['--streams', 'gifts'], NO_MIGRATION)).toMatchObject({ code: 0 })
   expect(await columns()).toBe(before)
   expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
   expect(await columns()).toBe((before ?? 0) + 1)
   await sql`update livehouse_ops.bi_settings set fingerprint = 'older'`.execute(db)
-  expect(await look(CLOSED)).toMatch(/^Not up to date: the views livehouse_bi\./)
+  expect(await readRemarks(NO_MIGRATION)).toMatch(/^Not up to date: the views livehouse_bi\./)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { outcomeObject } from '../../src/app/outcome.ts'
 
-test('a run is printed as the contract writes it', () => {
+test('the JSON of a run has the fields of the contract, in its order', () => {
   const when = { startedAt: '2026-11-20T17:00:00.000Z', finishedAt: '2026-11-20T17:00:09.000Z' }
   const known = { removed: 5, quarantined: 6, degraded: 7, calls: 8, retries: 9 }
   const errors = [{ stream: 'visitors', partition: 'channel=9', code: 'slice.short', message: '9 of 10' }] as const

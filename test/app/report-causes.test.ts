@@ -28,47 +28,47 @@ const settingsOf = (warehouse: { readonly url: string }, channels: readonly stri
   LIVEHOUSE_ALERT_SECRET: 'S',
 })
 
-/** From now on. @returns what the robot has heard since */
+/** Starts now. @returns a function that gives the events that the robot has received since */
 function listen() {
-  const heard = robot.requests.length
-  return () => robot.requests.slice(heard).flatMap(({ body }) => Object(body).events ?? [])
+  const start = robot.requests.length
+  return () => robot.requests.slice(start).flatMap(({ body }) => Object(body).events ?? [])
 }
 
-/** Syncs so many minutes from now, and gives what the robot has heard meanwhile. */
+/** Syncs so many minutes from now. @returns the exit code, and the events that the robot has received meanwhile */
 async function run(
   channels: readonly string[],
   { settings = {}, minutesLater = 0, argv = ['--streams', 'visitors'] } = {},
 ) {
-  const hear = listen()
+  const readEvents = listen()
   const environment = { ...settingsOf(database, channels), ...settings }
   const clock = { ...systemClock, now: () => systemClock.now() + minutesLater * 60_000 }
   const { code } = await runVerb(sync, argv, { environment, clock })
-  return { code, heard: hear() }
+  return { code, events: readEvents() }
 }
 
-test('a run that is not green is told once, later where the receiver is not there, and again when the next one is', async () => {
+test('a run that is not green raises one alert, late if the receiver is down, and a green run clears it', async () => {
   const known = [...emulator.channelIds]
-  expect(await run(known)).toEqual({ code: 0, heard: [] })
+  expect(await run(known)).toEqual({ code: 0, events: [] })
   const away = { LIVEHOUSE_ALERT_WEBHOOK: 'http://127.0.0.1:9/hook' }
   const problems = [{ stream: 'visitors', code: 'api.channelUnknown', count: 1 }]
   expect((await run([...known, '424242'], { settings: away })).code).toBe(3)
   expect(await run([...known, '424242'], { minutesLater: 6 })).toMatchObject({
     code: 3,
-    heard: [{ event: 'raised', cause: 'run=sync', facts: expect.objectContaining({ status: 'partial', problems }) }],
+    events: [{ event: 'raised', cause: 'run=sync', facts: expect.objectContaining({ status: 'partial', problems }) }],
   })
   const headers = {
     'content-type': expect.stringMatching(/^application\/json/),
     'x-livehouse-signature': expect.stringMatching(/^sha256=/),
   }
   expect(robot.requests.at(-1)).toMatchObject({ method: 'POST', path: '/hook', query: { key: 'k' }, headers })
-  expect(await run([...known, '424242'], { minutesLater: 12 })).toEqual({ code: 3, heard: [] })
+  expect(await run([...known, '424242'], { minutesLater: 12 })).toEqual({ code: 3, events: [] })
   const argv = ['--streams', 'visitors', '--channels', known.join(',')]
-  expect(await run(known, { minutesLater: 15, argv })).toEqual({ code: 0, heard: [] })
-  const cleared = { code: 0, heard: [{ event: 'cleared', cause: 'run=sync' }] }
+  expect(await run(known, { minutesLater: 15, argv })).toEqual({ code: 0, events: [] })
+  const cleared = { code: 0, events: [{ event: 'cleared', cause: 'run=sync' }] }
   expect(await run(known, { minutesLater: 18 })).toMatchObject(cleared)
 })
 
-const asked = { streams: ['gifts', 'visitors'], channels: ['1', '2'], from: '2026-01-01', to: '2026-03-01' }
+const failedSettings = { streams: ['gifts', 'visitors'], channels: ['1', '2'], from: '2026-01-01', to: '2026-03-01' }
 test.each<[string, object, boolean]>([
   ['sync', { streams: ['gifts'] }, false],
   ['sync', { streams: ['gifts', 'managers', 'visitors'], channels: ['1'] }, true],
@@ -78,15 +78,15 @@ test.each<[string, object, boolean]>([
   ['backfill', { from: '2026-01-02', to: 'now' }, false],
   ['audit', { from: undefined, to: undefined }, true],
   ['run nightly', { from: '2026-01-02' }, true],
-])('a failure of %s is over after one of %j without: %j', async (command, later, isOver) => {
+])('after %s failed, a green run of it with %j clears the failure: %j', async (command, later, isCleared) => {
   await using database = await createTestDatabase()
-  for (const [status, settings] of Object.entries({ failed: asked, ok: { ...asked, ...later } }))
+  for (const [status, settings] of Object.entries({ failed: failedSettings, ok: { ...failedSettings, ...later } }))
     await sql`insert into livehouse_ops.runs (command, status, settings, outcome, started_at, finished_at) values
       (${command}, ${status}, ${JSON.stringify(settings)}, '{"errors":[]}', now(), now())`.execute(database.db)
-  expect(await readCauses(database.db, new Date())).toMatchObject(isOver ? [] : [{ kind: 'run', name: command }])
+  expect(await readCauses(database.db, new Date())).toMatchObject(isCleared ? [] : [{ kind: 'run', name: command }])
 })
 
-test('what never came to its end, and a new field, are told without a number or an address of somebody, however many come', async () => {
+test('an unfinished job and many unknown fields are reported without telephone numbers and addresses', async () => {
   await using database = await createTestDatabase()
   const error = `it was begun 5 times; 13800001234 or a.b@example.com ${'y'.repeat(300)}`
   await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, error, started_at, finished_at)
@@ -103,29 +103,29 @@ test('what never came to its end, and a new field, are told without a number or 
   expect(JSON.stringify(rows[0]).length).toBeLessThan(320)
 })
 
-test('serve tells within a minute what no run has told', async () => {
+test('serve sends within a minute an alert that no run has sent', async () => {
   await using database = await createTestDatabase()
   await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(database.db)
   const environment = { ...settingsOf(database), LIVEHOUSE_HTTP: 'off' }
   const stop = new AbortController()
-  const hear = listen()
+  const readEvents = listen()
   const serving = runVerb(serve, [], { environment, signal: stop.signal, clock: systemClock })
-  await vi.waitFor(() => expect(hear()).not.toEqual([]), 60_000)
+  await vi.waitFor(() => expect(readEvents()).not.toEqual([]), 60_000)
   stop.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' }))
   await serving
-  expect(hear()).toMatchObject([{ cause: 'channel=9' }])
+  expect(readEvents()).toMatchObject([{ cause: 'channel=9' }])
 })
 
-test('what is said after a run and each minute asks for nothing that takes long in a large ledger', async () => {
+test('alerts after a run do not read the view of open readings, which is slow in a large ledger', async () => {
   await using database = await createTestDatabase()
   await sql`alter view livehouse_ops.open_readings rename to away`.execute(database.db)
   const environment = settingsOf(database, ['424242'])
-  const hear = listen()
+  const readEvents = listen()
   expect((await runVerb(sync, ['--streams', 'visitors'], { environment })).code).toBe(3)
-  expect(hear()).toMatchObject([{ cause: 'run=sync' }])
+  expect(readEvents()).toMatchObject([{ cause: 'run=sync' }])
 })
 
-test('the heartbeat is asked after a green job only, and changes nothing about the job', async () => {
+test('the heartbeat URL is requested only after a green job, and its failure does not affect the job', async () => {
   await using database = await createTestDatabase()
   await using heart = await startScriptedService(() => ({ status: 500 }))
   const { log, lines } = createRecordingLog()
@@ -140,7 +140,7 @@ test('the heartbeat is asked after a green job only, and changes nothing about t
   expect(heart.requests).toHaveLength(1)
 })
 
-describe('notices that are due', () => {
+describe('due notices', () => {
   const ofNotices = ofFile(createTestDatabase)
   const KEY = 'https://robot.example.com/key-abc'
 
@@ -157,7 +157,7 @@ describe('notices that are due', () => {
     let sent = 0
     const post: AlertChannel['post'] = async () =>
       answers[Math.min(sent++, answers.length - 1)] ?? { status: undefined, failure: 'none' }
-    const made: AlertChannel = {
+    const alertChannel: AlertChannel = {
       url: KEY,
       format: 'dingtalk',
       language: 'en',
@@ -167,19 +167,19 @@ describe('notices that are due', () => {
       clock: createFakeClock({ isAutomatic: true }),
       log,
     }
-    return { channel: made, sent: () => sent, lines }
+    return { channel: alertChannel, sent: () => sent, lines }
   }
 
   const ok = { status: 200, text: '{"errcode":0}' }
   const signal = new AbortController().signal
 
-  test('what is not taken is said without the address, and due again later; what is taken is sent once', async () => {
+  test('a refused notice is logged without the address and due again later; an accepted one is sent once', async () => {
     const refusal = { status: 200, text: JSON.stringify({ errcode: 310000, errmsg: `no ${KEY}` }) }
     const robot = channel([refusal, { status: undefined, failure: 'no connection' }, ok])
     const { clock } = robot.channel
     for (const unsent of [1, 2, 2]) {
       await deliverNotices(ofNotices.db, robot.channel, signal)
-      // Not at once: it may have been taken.
+      // Not at once, because the receiver may have accepted it.
       await deliverNotices(ofNotices.db, robot.channel, signal)
       expect(robot.lines).toHaveLength(unsent)
       await clock.sleep(5 * 60_000)
@@ -191,16 +191,16 @@ describe('notices that are due', () => {
     expect(robot.sent()).toBe(3)
   })
 
-  test('what was taken just before a signal is not sent again', async () => {
+  test('a notice that was accepted just before a signal is not sent again', async () => {
     const robot = channel([ok])
     const controller = new AbortController()
     const { post } = robot.channel
-    const isTakenThenStopped: AlertChannel['post'] = async (request, own) => {
+    const postThenAbort: AlertChannel['post'] = async (request, own) => {
       const answer = await post(request, own)
       controller.abort()
       return answer
     }
-    const stopped = { ...robot.channel, post: isTakenThenStopped }
+    const stopped = { ...robot.channel, post: postThenAbort }
     await deliverNotices(ofNotices.db, stopped, controller.signal)
     await deliverNotices(ofNotices.db, robot.channel, signal)
     expect(robot.sent()).toBe(1)

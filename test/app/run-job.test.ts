@@ -9,17 +9,17 @@ const account = ofTest(() => startAccount({ viewers: 150 }))
 
 async function runJob(lookbackDays?: Readonly<Record<string, number>>) {
   const text = JSON.stringify({ cron: '@daily', streams: ['watch_records'], lookbackDays })
-  // In a folder of its own: a file that has been loaded is not read again.
+  // In a folder of its own, because a file that has been loaded is not read again.
   const folder = createJobsFolder({ records: `export default ${text}` })
   expect(await account.run(run, ['records'], { LIVEHOUSE_JOBS_DIR: folder })).toMatchObject({ code: 0 })
 }
 
-/** Whole minutes around a moment within one are so many, or one more. */
-const upTo = (minutes: number) => expect.toSatisfy((seen: number) => seen === minutes || seen === minutes + 1)
+/** Bounds are rounded to whole minutes, so a length may be one minute more. */
+const orOneMore = (minutes: number) => expect.toSatisfy((seen: number) => seen === minutes || seen === minutes + 1)
 
-/** How far back the slices of the last run read, in hours; and how far what they cover lies back, in minutes. */
+/** How far back the last run read, in hours, and how long before the end of that its coverage ends, in minutes. */
 async function readLastReach() {
-  // From what was there when it was planned: waiting for its turn moves the clock.
+  // Relative to the end of what it read, because waiting for its turn moves the clock.
   const { rows } = await sql<{ hours: string; minutes: string }>`
     select extract(epoch from max(upper(reads)) - min(lower(reads))) / 3600 as hours,
       extract(epoch from max(upper(reads)) - max(upper(covers))) / 60 as minutes
@@ -28,12 +28,12 @@ async function readLastReach() {
   return { hours: Math.round(Number(rows[0]?.hours)), minutes: Math.round(Number(rows[0]?.minutes)) }
 }
 
-test('a lookback of its own reads less or more, and takes nothing from the lookback of others', async () => {
+test("a job's own lookback makes it read less or more, and does not shorten that of other jobs", async () => {
   const begin = account.clock.nowMs
   await runJob({ watch_records: 0 })
   account.clock.nowMs = begin + 3_600_000
   await runJob({ watch_records: 0 })
-  expect(await readLastReach()).toEqual({ hours: 1, minutes: upTo(5) })
+  expect(await readLastReach()).toEqual({ hours: 1, minutes: orOneMore(5) })
   account.clock.nowMs = begin + 7_200_000
   await runJob()
   expect(await readLastReach()).toMatchObject({ hours: 74 })

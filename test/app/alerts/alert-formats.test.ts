@@ -32,13 +32,13 @@ test.each(['en', 'zh'] as const)('every cause has its own sentence in %s, when i
   expect(new Set(texts).size).toBe(texts.length)
 })
 
-test('names from strangers cannot break out of a message', () => {
+test('a field name from the service cannot inject markup into a message', () => {
   const field = `a](http://evil)<at id=all>@all *x* \n# y`
   const text = describeNotice({ event: 'raised', cause: { kind: 'unknownField', stream: 'gifts', field }, at }, 'en')
   expect(text).not.toMatch(/[<>[\]()*#@\n]/)
 })
 
-test('a job that never became a run tells why, and where that is on record', () => {
+test('the message about a job that never became a run gives the reason and the command that shows it', () => {
   const cause = { kind: 'run', name: 'run nightly', runId: null, status: 'failed', problems: [] } as const
   const reason = 'it was begun 5 times and never ended[x](http://evil)'
   expect(describeNotice({ event: 'raised', cause: { ...cause, reason }, at }, 'en')).toBe(
@@ -49,7 +49,7 @@ test('a job that never became a run tells why, and where that is on record', () 
   )
 })
 
-test('plain JSON names the events and is signed where a secret is given', () => {
+test('plain JSON lists the events and is signed if there is a secret', () => {
   const { json, headers, body } = request('json', { secret: 'S' })
   const facts = { channel: '9' }
   const event = { event: 'raised', cause: 'channel=9', kind: 'channelGone', at: at.toISOString(), facts }
@@ -59,16 +59,16 @@ test('plain JSON names the events and is signed where a secret is given', () => 
   expect(request('json').headers).toEqual({})
 })
 
-test('messengers get what they show, signed as each of them asks for it, WeCom 4,096 bytes at most', () => {
+test('each messenger gets its own format and signature, and WeCom less than 4,096 bytes', () => {
   const { url, json } = request('dingtalk', { secret: 'SEC' })
   const markdown = { title: expect.any(String), text: expect.stringMatching(/Channel 9/) }
   expect(json).toMatchObject({ msgtype: 'markdown', markdown })
   expect(url.searchParams.get('access_token')).toBe('abc')
   expect(url.searchParams.get('timestamp')).toBe('1700000000123')
-  // Computed with `printf '1700000000123\nSEC' | openssl dgst -sha256 -hmac SEC -binary | base64`.
+  // As computed by `printf '1700000000123\nSEC' | openssl dgst -sha256 -hmac SEC -binary | base64`.
   expect(url.searchParams.get('sign')).toBe(createHmac('sha256', 'SEC').update('1700000000123\nSEC').digest('base64'))
   expect(request('dingtalk').url.searchParams.has('sign')).toBe(false)
-  // Feishu: seconds, and a signature of nothing under a key of both.
+  // Feishu: the time in seconds, and an empty text signed with both as the key.
   const content = expect.stringMatching(/9/)
   const feishu = request('feishu', { secret: 'SEC' }).json
   expect(feishu).toMatchObject({ msg_type: 'text', content: { text: content }, timestamp: '1700000000' })
@@ -84,7 +84,7 @@ test('messengers get what they show, signed as each of them asks for it, WeCom 4
 })
 
 const formats = ['json', 'dingtalk', 'wecom', 'feishu', 'slack'] as const
-test.each(formats)('%s: the keyword stands in it, and a flood is one message', (format) => {
+test.each(formats)('%s: a message contains the keyword, and many notices make one message', (format) => {
   const many = times(300, (n): Notice => ({ ...raised, cause: { kind: 'channelGone', channel: `${n}` } }))
   const { body } = request(format, { keyword: '直播' }, many)
   expect(body).toContain('直播')
@@ -93,16 +93,16 @@ test.each(formats)('%s: the keyword stands in it, and a flood is one message', (
 })
 
 test.each<[AlertStyle['format'], number, string, RegExp]>([
-  ['json', 204, '', /taken/],
-  ['slack', 200, 'ok', /taken/],
+  ['json', 204, '', /accepted/],
+  ['slack', 200, 'ok', /accepted/],
   ['slack', 403, 'invalid_token', /403/],
-  ['dingtalk', 200, '{"errcode":0,"errmsg":"ok"}', /taken/],
+  ['dingtalk', 200, '{"errcode":0,"errmsg":"ok"}', /accepted/],
   ['dingtalk', 200, '{"errcode":310000,"errmsg":"sign not match"}', /^status 200, code 310000$/],
   ['wecom', 200, '{"errcode":93000}', /93000/],
-  ['feishu', 200, '{"code":0,"msg":"success"}', /taken/],
-  ['feishu', 200, '{"StatusCode":0}', /taken/],
+  ['feishu', 200, '{"code":0,"msg":"success"}', /accepted/],
+  ['feishu', 200, '{"StatusCode":0}', /accepted/],
   ['feishu', 200, '{"code":19021}', /19021$/],
   ['wecom', 200, '<html>', /missing/],
-])('%s: %i %s is %s', (format, status, text, refusal) => {
-  expect(refusalIn(format, status, text) ?? 'taken').toMatch(refusal)
+])('an answer of %s with status %i %s means %s', (format, status, text, refusal) => {
+  expect(refusalIn(format, status, text) ?? 'accepted').toMatch(refusal)
 })

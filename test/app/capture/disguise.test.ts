@@ -18,52 +18,52 @@ test.each([
   expect(disguise(value)).not.toBe(value)
 })
 
-test('the same value is the same everywhere in a capture, and another one in the next', () => {
+test('a value has the same disguise throughout a capture, and another one in the next capture', () => {
   const [one, same, other] = [createDisguise(key), createDisguise(key), createDisguise(new Uint8Array(32).fill(8))]
   expect(one('mkzjnshg')).toBe(one('mkzjnshg'))
   expect(one('mkzjnshg')).toBe(same('mkzjnshg'))
   expect(one('mkzjnshg')).not.toBe(other('mkzjnshg'))
 })
 
-test('any text keeps its length, and what is no letter and no digit', () => {
+test('a text keeps its length, white space and punctuation', () => {
   const disguise = createDisguise(key)
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 30 }), (text) => {
       fc.pre(!/^1\d{10}$|^[\d.]+$|:/.test(text))
-      const made = disguise(text)
-      expect(made).toHaveLength(text.length)
-      expect(made.replace(/[^\s\p{P}]/gu, '')).toBe(text.replace(/[^\s\p{P}]/gu, ''))
+      const disguised = disguise(text)
+      expect(disguised).toHaveLength(text.length)
+      expect(disguised.replace(/[^\s\p{P}]/gu, '')).toBe(text.replace(/[^\s\p{P}]/gu, ''))
     }),
   )
 })
 
-/** What of a body would be disguised is shown as X. */
-function shown(json: string): string {
+/** The body with X for each disguised text, and 9 for each disguised digit. */
+function showDisguises(json: string): string {
   return JSON.stringify(
     disguiseBody(parseAsWritten(json), (value) => (/^\d+$/.test(value) ? '9'.repeat(value.length) : 'X')),
   )
 }
 
 test.each([
-  // Numbers are written as they came, by their number of digits.
+  // Numbers keep their digits as written, however many.
   ['[{"record_id":9007199254740993,"id":10001589}]', '[{"record_id":9999999999999999,"id":99999999}]'],
   [
     '{"total_num":"12","page":{"p":1,"perPage":"20"},"results":[{"money":"0.10","x":0.10}]}',
     '{"total_num":"12","page":{"p":1,"perPage":"20"},"results":[{"money":"X","x":9.99}]}',
   ],
-  // Flags stay; all other text is somebody's, and so are names of fields that may be names of people.
+  // Flags stay. All other text may be personal, and so may field names that may be names of people.
   ['[{"status":true,"outer_id":null,"name":"","is_a":1}]', '[{"status":true,"outer_id":null,"name":"","is_a":1}]'],
   ['{"email":"a@b.cn","deep":[{"tags":["vip"]}],"王伟":1}', '{"email":"X","deep":[{"tags":["X"]}],"X":1}'],
   ['{"results":[{"wang_wei":{"wang_wei":1},"u13800138000":1}]}', '{"results":[{"wang_wei":{"X":1},"X":1}]}'],
-  // The words and numbers of the answer itself stand in an item for anything.
+  // Within an item, field names of the answer itself may have any meaning.
   [
     '{"errcode":1000,"msg":"ok","results":[{"msg":"hi","message":"hi","code":10001589,"size":12}]}',
     '{"errcode":1000,"msg":"ok","results":[{"msg":"X","message":"X","code":99999999,"size":99}]}',
   ],
-  // The service's own words stay, the ids in them do not.
+  // The service's own messages stay, but not the ids in them.
   ['{"errors":{"code":404002,"message":"No such 1000158"}}', '{"errors":{"code":404002,"message":"No such 9999999"}}'],
   ['{"title":["用户ID"],"data":[["u1","王伟","","1990-05-01"]]}', '{"title":["X"],"data":[["X","X","","X"]]}'],
   ['"王伟"', '"X"'],
-])('%s', (given, expected) => {
-  expect(shown(given)).toBe(expected)
+])('disguises %s', (json, expected) => {
+  expect(showDisguises(json)).toBe(expected)
 })
