@@ -17,7 +17,7 @@ test('the declared tables equal those of the migrations: columns, types, keys an
     const described = Object.entries(columns).map(([column, { type, words }]) => [column, type, words.en].join(' | '))
     return [name, { words: words.en, key, columns: described.toSorted() }]
   })
-  const found = rows.map(({ table, ...described }) => [table, described])
-  const mend = 'a new column has its type and its words in both languages in its stream'
-  expect(Object.fromEntries(declared), mend).toEqual(Object.fromEntries(found))
+  const migrated = rows.map(({ table, ...described }) => [table, described])
+  const hint = 'a new column has its type and its words in both languages in its stream'
+  expect(Object.fromEntries(declared), hint).toEqual(Object.fromEntries(migrated))
 })

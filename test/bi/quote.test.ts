@@ -5,7 +5,7 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 
 const nasty = [`it's`, `a\\'; drop schema livehouse; --`, '"q"', 'a\nb', '\\', '$$', "'", '{zone}', '<b>粗</b>']
 
-test.each(['on', 'off'])('quoted texts and names come back unchanged, conforming strings: %s', async (setting) => {
+test.each(['on', 'off'])('quoted texts and names come back as they were, conforming strings %s', async (setting) => {
   await using database = await createTestDatabase({ isMigrated: false })
   const list = nasty.map((text) => `select ${quoteText(text)} as ${quoteName('x')}`).join(' union all ')
   const rows = await database.db.transaction().execute(async (trx) => {

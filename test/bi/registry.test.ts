@@ -43,7 +43,7 @@ test('booleans are named is_…, seconds have hours beside them, and no view has
   }
 })
 
-test('every table and view for analysts has its comments in the database, in Chinese, and then in English again', async () => {
+test('every table and view for analysts has a comment in the database, in Chinese, then in English again', async () => {
   await using database = await createTestDatabase()
   for (const language of ['zh', 'en'] as const) {
     await publishBi(database.db, { settings: { currency: undefined, masked: undefined, language } })

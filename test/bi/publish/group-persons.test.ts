@@ -14,8 +14,8 @@ import { createTestDatabase } from '../../helpers/postgres.ts'
 
 const database = ofTest(createTestDatabase)
 
-/** A viewer as a reading writes it: few ids, so that many share one. */
-const written = fc.record({
+/** A viewer as a reading writes it, with few ids, so that many share one. */
+const viewer = fc.record({
   channel: fc.constantFrom('1', '2', '3'),
   user: fc.constantFrom('a', 'b', 'c', 'd'),
   outer: fc.constantFrom(null, null, 'o1', 'O 2', 'x'),
@@ -24,7 +24,7 @@ const written = fc.record({
 })
 const changes = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: written },
+    { weight: 6, arbitrary: viewer },
     fc.record({ gone: fc.constantFrom('a', 'b', 'c', 'd') }),
     fc.record({ ignored: fc.constantFrom('x', 'e1') }),
     { weight: 3, arbitrary: fc.constant('group' as const) },
@@ -45,7 +45,7 @@ async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbi
 }
 
 async function readPersons(db: Kysely<Database>): Promise<readonly unknown[]> {
-  const { rows } = await sql`select to_jsonb(p) as told from livehouse_bi.dim_person p
+  const { rows } = await sql`select to_jsonb(p) as value from livehouse_bi.dim_person p
     union all select jsonb_build_array(channel_id, user_id, outer_id, assign_id, phone, person) from livehouse_ops.viewer_persons
     order by 1`.execute(db)
   return rows
@@ -58,11 +58,11 @@ test('grouping night after night gives the same persons as grouping all viewers 
       await sql`truncate livehouse.visitors, livehouse_ops.viewer_persons`.execute(db)
       for (const change of history) await play(db, change)
       await groupPersons(db)
-      const grown = await readPersons(db)
+      const groupedNightly = await readPersons(db)
       await sql`truncate livehouse_ops.viewer_persons, livehouse_ops.kept_persons`.execute(db)
       await sql`update livehouse.visitors set run_id = 2`.execute(db)
       await groupPersons(db)
-      expect(await readPersons(db)).toEqual(grown)
+      expect(await readPersons(db)).toEqual(groupedNightly)
     }),
     { numRuns: 60, endOnFailure: true },
   )
@@ -85,25 +85,25 @@ test('many new viewers are added to a grouped warehouse without nested loops', a
   expect(rows.length).toBe(33_000)
 })
 
-test('if no viewer has changed, no table of persons is read', async () => {
+test('if no viewer has changed, grouping does not read the persons', async () => {
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
     values ('1', 'a', '13900000001', 1)`.execute(database.db)
   await groupPersons(database.db)
-  await using hasty = await openDatabase(database.url, { maxConnections: 1 })
-  await sql`set lock_timeout = '1s'`.execute(hasty)
+  await using impatient = await openDatabase(database.url, { maxConnections: 1 })
+  await sql`set lock_timeout = '1s'`.execute(impatient)
   await database.db.transaction().execute(async (trx) => {
     await sql`lock table livehouse_ops.viewer_persons in access exclusive mode`.execute(trx)
-    await groupPersons(hasty)
+    await groupPersons(impatient)
   })
 })
 
-const threeOfOne = sql`insert into livehouse.visitors (channel_id, user_id, outer_id, nickname, last_online_at, run_id) values
+const onePerson = sql`insert into livehouse.visitors (channel_id, user_id, outer_id, nickname, last_online_at, run_id) values
   ('1', 'a', 'x', 'old', '2026-01-01', 1), ('2', 'b', 'x', 'new', '2026-11-01', 1), ('3', 'c', 'x', 'middle', '2026-06-01', 1)`
 
 test('a person, stored or computed, has the values of the viewer seen last; without viewers there are no persons', async () => {
   const { db } = database
   const readNames = async () => (await sql`select nickname from livehouse_bi.dim_person`.execute(db)).rows
-  await threeOfOne.execute(db)
+  await onePerson.execute(db)
   await groupPersons(db)
   expect(await readNames()).toEqual([{ nickname: 'new' }])
   await sql`update livehouse.visitors set run_id = 2`.execute(db)
@@ -115,7 +115,7 @@ test('a person, stored or computed, has the values of the viewer seen last; with
 
 test('a change of the ignored ids waits until persons have been grouped', async () => {
   const { db } = database
-  await threeOfOne.execute(db)
+  await onePerson.execute(db)
   await groupPersons(db)
   await sql`update livehouse.visitors set run_id = 2`.execute(db)
   await using grouping = await openTransaction(db)

@@ -45,12 +45,12 @@ test("the views show the days of the source's zone, even if it is claimed after 
   const visit = async (channel: string, id: number, at: string, seconds: number) =>
     await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, online_seconds, live_seconds, api_version, run_id)
       values (${channel}, ${id}, ${at}, ${seconds}, ${seconds}, 2, 1)`.execute(db)
-  // While it ran clocks were set back.
+  // Clocks are set back during this visit.
   await visit('9', 2, '2026-11-01T05:50:00Z', 1200)
   const { rows: broadcasts } =
     await sql`select ended_at_local::text, is_complete from livehouse_bi.fct_broadcast`.execute(db)
   expect(broadcasts).toEqual([{ ended_at_local: '2026-11-01 01:10:00', is_complete: false }])
-  // The same wall clock twice: at both ends of an hour, and of two beginnings.
+  // The same wall-clock time twice: as the start and end of one visit, and as the starts of two.
   await visit('7', 1, '2026-11-01T05:30:00Z', 3600)
   for (const [id, hour] of [5, 6, 8].entries()) await visit('8', id, `2026-11-01T0${hour}:10:00Z`, 700)
   await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
@@ -61,9 +61,9 @@ test("the views show the days of the source's zone, even if it is claimed after 
         retries, started_at, finished_at)
       select run_id, 'watch_records', 'channel=7', r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
       from livehouse_ops.runs, tsrange('2026-10-30', ${until}) r`.execute(db)
-    const { rows: told } =
+    const { rows: statuses } =
       await sql`select is_complete from livehouse_bi.fct_broadcast where broadcast_key = '7:20261101T0130A'`.execute(db)
-    expect(told).toEqual([{ is_complete: isComplete }])
+    expect(statuses).toEqual([{ is_complete: isComplete }])
   }
   const { rows: keys } = await sql<{ broadcast_key: string }>`
     select broadcast_key from livehouse_bi.fct_broadcast where channel_id = '8' order by started_at`.execute(db)
@@ -73,7 +73,7 @@ test("the views show the days of the source's zone, even if it is claimed after 
   expect(indexes[0]?.indexdef).toContain('America/New_York')
 })
 
-test("another user's view on ours survives an update that only adds columns, and so do the grants of others", async () => {
+test("another user's view of ours and another role's grant survive an update that only adds columns", async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase()
   const { db } = database
@@ -88,7 +88,7 @@ test("another user's view on ours survives an update that only adds columns, and
   expect(granted).toEqual([{ has: true }])
 })
 
-test("another user's view on a dropped column stops the update, which names it and what to do; nothing changes", async () => {
+test("another user's view of a dropped column blocks the update, which names it and changes nothing", async () => {
   const { db } = database
   await pretendOlder(db, 'dim_channel', `channel_id, 'x'::text as bygone`)
   await sql`create view public.mine as select bygone from livehouse_bi.dim_channel`.execute(db)
@@ -119,7 +119,7 @@ test('a view that is no longer declared is dropped; migrating down drops all, an
   expect(await describeSchema(db)).toEqual(before)
 })
 
-test('the SQL for a DBA does what publishing does, and nothing is pending then', async () => {
+test('the SQL for a DBA does what publishing does, and leaves nothing pending', async () => {
   await using byHand = await createTestDatabase({ isMigrated: false })
   const script = await migrationSql(await loadMigrations(), await planForDba(byHand.db, 'Asia/Shanghai'))
   const client = new Client({ connectionString: byHand.url })
@@ -131,7 +131,7 @@ test('the SQL for a DBA does what publishing does, and nothing is pending then',
   expect(await publishBi(byHand.db)).toEqual({ status: 'unchanged' })
 })
 
-test('a user who may not create roles or change the views goes on without, and reads what a DBA has to do', async () => {
+test('a user who may not create or change the views is blocked, and reads what a DBA has to do', async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase({ isMigrated: false })
   const { db: admin, name } = database
@@ -151,7 +151,7 @@ test('a user who may not create roles or change the views goes on without, and r
   expect(await publishBi(db)).toEqual({ status: 'blocked', notice })
 })
 
-/** As if an older livehouse had made this view. */
+/** Drops all views and creates this one as an older livehouse would have. */
 async function pretendOlder(db: Parameters<typeof publishBi>[0], view: string, columns: string): Promise<void> {
   const all = sql.join(biViews.map(({ name }) => sql`livehouse_bi.${sql.id(name)}`))
   await sql`drop view ${all}`.execute(db)
@@ -176,22 +176,22 @@ test('analysts do not wait while publishing waits for writers', async () => {
   expect(await published).toEqual({ status: 'published' })
 })
 
-test('all days, those that records last into included, are noted without a scan of all records', async () => {
+test('all days of records, also those that they last into, are noted without a scan of all records', async () => {
   const { db } = database
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, left_at, online_seconds, api_version, run_id)
     select n % 2, n, timestamptz '2026-11-01 12:00Z' + make_interval(days => n % 3), timestamptz '2026-11-06Z', nullif(n, 9) % 2 * 86400, 2, 1
     from generate_series(1, 5000) n`.execute(db)
-  const noted = sql`select distinct channel_id, day::text from livehouse_ops.changed_channel_days order by 1, 2`
-  const { rows: before } = await noted.execute(db)
+  const notedDays = sql`select distinct channel_id, day::text from livehouse_ops.changed_channel_days order by 1, 2`
+  const { rows: before } = await notedDays.execute(db)
   await sql`analyze livehouse.watch_records`.execute(db)
   await sql`update livehouse_ops.changed_channel_days set day = '2020-01-01'`.execute(db)
   await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
-  const looked = await db.transaction().execute(async (trx) => {
+  const tuplesRead = await db.transaction().execute(async (trx) => {
     for (const statement of createChangeTriggers('Asia/Shanghai', 'any')) await sql.raw(statement).execute(trx)
     const { rows } = await sql<{ tuples: number }>`
       select pg_stat_get_xact_tuples_returned('livehouse.watch_records'::regclass)::integer as tuples`.execute(trx)
     return rows[0]?.tuples
   })
-  expect((await noted.execute(db)).rows).toEqual(before)
-  expect(looked).toBeLessThan(100)
+  expect((await notedDays.execute(db)).rows).toEqual(before)
+  expect(tuplesRead).toBeLessThan(100)
 })

@@ -12,7 +12,7 @@ import { createTestDatabase } from '../../helpers/postgres.ts'
 
 const database = ofTest(createTestDatabase)
 
-/** A channel in each table whose rows figures are of, and one of them in two. */
+/** A channel in each table that figures are computed from, and one of them in two. */
 const someChannels = `insert into livehouse.visitors (channel_id, user_id, run_id) values ('1', 'a', 1), ('2', 'a', 1), ('2', 'b', 1);
     insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('2', 1, 2, 1), ('3', 1, 2, 1);
     insert into livehouse.gifts (channel_id, gift_type, gift_key, occurrence, run_id) values ('4', 'prop', 'g', 1, 1);
@@ -25,19 +25,19 @@ async function readChanged(db: Kysely<Database>, notes = 'changed_channels'): Pr
   return rows[0]?.channels ?? ''
 }
 
-const becomeAnother = (notes: string) =>
+const pretendOtherVersion = (notes: string) =>
   sql`comment on function ${sql.table(`livehouse_ops.note_${notes}`)}() is 'of another livehouse'`
-const forgetViews = sql`update livehouse_ops.bi_settings set fingerprint = 'older'`
+const outdateViews = sql`update livehouse_ops.bi_settings set fingerprint = 'older'`
 
 test('only the version that published the views computes figures; another version or zone computes all of them again', async () => {
   const { db } = database
   await runQuery(db, someChannels)
-  await becomeAnother('changed_channels').execute(db)
+  await pretendOtherVersion('changed_channels').execute(db)
   await refreshFigures(db)
   expect(await readChanged(db)).toBe('1 2 3 4 5')
   expect(await readChanged(db, 'changed_persons')).toBe('1 2')
   await sql`delete from livehouse_ops.changed_channels`.execute(db)
-  await forgetViews.execute(db)
+  await outdateViews.execute(db)
   await using older = await openTransaction(db)
   await lockName(older, 'channel days')
   const published = publishBi(db)
@@ -56,10 +56,10 @@ test('only the version that published the views groups persons', async () => {
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
     values ('1', 'a', '13900000001', 1)`.execute(db)
   const countGrouped = async () => (await sql`select from livehouse_ops.viewer_persons`.execute(db)).rows.length
-  await becomeAnother('changed_persons').execute(db)
+  await pretendOtherVersion('changed_persons').execute(db)
   await groupPersons(db)
   expect([await countGrouped(), await readChanged(db, 'changed_persons')]).toEqual([0, '1'])
-  await forgetViews.execute(db)
+  await outdateViews.execute(db)
   await publishBi(db)
   expect([await countGrouped(), await readChanged(db, 'changed_persons')]).toEqual([1, ''])
 })
@@ -78,7 +78,7 @@ test('figures of tables that were just filled are computed without nested loops'
 test.each([
   ['changed_channels', refreshFigures],
   ['changed_persons', groupPersons],
-] as const)('after an abort no work on %s begins, and work that a deadlock ends is repeated', async (notes, work) => {
+] as const)('after an abort no work on %s begins, and work that hits a deadlock is repeated', async (notes, work) => {
   const { db } = database
   await runQuery(db, someChannels)
   const noted = await readChanged(db, notes)

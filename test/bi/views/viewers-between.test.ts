@@ -5,10 +5,10 @@ import { runQuery } from '../../../src/store/pool.ts'
 import { openAs } from '../../helpers/open-as.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
-const counted = (from: string, to: string) => `select channel_id, viewers, is_test
+const viewersQuery = (from: string, to: string) => `select channel_id, viewers, is_test
   from livehouse_bi.viewers_between(${from}, ${to}) order by channel_id`
 
-test('viewers_between finds the viewers that count(distinct) finds, even of a channel that has changed since', async () => {
+test('viewers_between agrees with count(distinct), even for a channel that has changed since a refresh', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.channels (channel_id, is_test, state, run_id)
@@ -38,21 +38,21 @@ test('viewers_between finds the viewers that count(distinct) finds, even of a ch
         group by 1, 2) b on b.channel_id = c.channel_id`)
   expect(row).toMatchObject({ compared: `${periods.length * 2}`, different: '0' })
   expect(Number(row?.viewers)).toBeGreaterThan(10_000)
-  expect(await read(counted(`'-infinity'`, `'infinity'`))).toMatchObject([{ viewers: '38' }, {}])
-  for (const none of [counted('null', 'current_date'), counted(`'2026-03-02'`, `'2026-03-01'`)])
+  expect(await read(viewersQuery(`'-infinity'`, `'infinity'`))).toMatchObject([{ viewers: '38' }, {}])
+  for (const none of [viewersQuery('null', 'current_date'), viewersQuery(`'2026-03-02'`, `'2026-03-01'`)])
     expect(await read(none)).toEqual([])
 })
 
-test('only readers of the views may call it, and it uses no object of theirs', async () => {
+test('only readers of the views may call viewers_between, and it uses none of their objects', async () => {
   await using database = await createTestDatabase()
   await using analyst = await openAs('livehouse_analyst', database)
   await using pii = await openAs('livehouse_pii', database)
-  const { rows } = await sql<{ who: string }>`select a.grantee::regrole::text as who
+  const { rows } = await sql<{ role: string }>`select a.grantee::regrole::text as role
     from pg_proc p cross join aclexplode(p.proacl) a
     where p.oid = 'livehouse_bi.viewers_between(date, date)'::regprocedure
       and a.grantee <> p.proowner order by 1`.execute(database.db)
-  expect(rows.map(({ who }) => who)).toEqual(['livehouse_analyst', 'livehouse_pii'])
-  expect(await runQuery(pii.db, counted('current_date', 'current_date'))).toEqual([])
+  expect(rows.map(({ role }) => role)).toEqual(['livehouse_analyst', 'livehouse_pii'])
+  expect(await runQuery(pii.db, viewersQuery('current_date', 'current_date'))).toEqual([])
   const altered = runQuery(analyst.db, 'alter function livehouse_bi.viewers_between(date, date) reset all')
   await expect(altered).rejects.toThrow('owner')
   await analyst.db.connection().execute(async (db) => {
@@ -61,6 +61,6 @@ test('only readers of the views may call it, and it uses no object of theirs', a
     await sql`create temp table p (asked daterange, months daterange)`.execute(db)
     await sql`set search_path = pg_temp, livehouse_bi, pg_catalog`.execute(db)
     await expect(sql`select date_trunc('month', timestamp '2026-01-01')`.execute(db)).resolves.toBeDefined()
-    await expect(sql.raw(counted(`'2026-01-01'`, 'current_date')).execute(db)).resolves.toMatchObject({ rows: [] })
+    await expect(sql.raw(viewersQuery(`'2026-01-01'`, 'current_date')).execute(db)).resolves.toMatchObject({ rows: [] })
   })
 })

@@ -20,11 +20,11 @@ const cases = [
   ['address', '美国加利福尼亚', '***'],
   ['answers', '示例科技', '***'],
 ] as const
-const unknown = (['phone', 'ip', 'nickname', 'address', 'answers'] as const).map((kind) => [kind, null, null] as const)
+const nulls = (['phone', 'ip', 'nickname', 'address', 'answers'] as const).map((kind) => [kind, null, null] as const)
 
-test('each kind is shown as its mask', async () => {
+test('each kind of personal value is shown masked', async () => {
   await using database = await createTestDatabase()
-  for (const [kind, value, expected] of [...cases, ...unknown]) {
+  for (const [kind, value, expected] of [...cases, ...nulls]) {
     const type = sql.raw(kind === 'ip' ? 'inet' : 'text')
     const { rows } = await sql<{ masked: string | null }>`
       select (${sql.raw(maskOf[kind]('x.value'))})::text as masked

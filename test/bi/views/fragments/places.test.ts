@@ -32,7 +32,7 @@ const cases: readonly (readonly [string, string | null, string | null])[] = [
   ["浙江'; drop", '浙江', null],
 ]
 
-test('a link is cut before its query string, however that is written', async () => {
+test('a link is cut before its query string, however the question mark is encoded', async () => {
   await using database = await createTestDatabase()
   const marks = ['?', '%3F', '%253F', '%u003F', '%uFF1F', '\\u003f', '%5Cu003F', '%EF%BC%9F', '?']
   const links = marks.map((mark) => `a/b%20${mark}name=x`)
