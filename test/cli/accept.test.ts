@@ -8,7 +8,7 @@ import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const REASON = ['--reason', 'two ghosts']
 
-/** From now on this many rows of each answer do not come, and the total counts them. */
+/** From now on each answer lacks this many rows, which its total still counts. */
 function withhold({ emulator }: TestAccount, endpoint: string, rows: number): void {
   const [channelId = ''] = emulator.channelIds
   emulator.faults.length = 0
@@ -27,7 +27,7 @@ async function startShort(stream: string, endpoint: string, rows = 1) {
   return Object.assign(account, { channel, place: ['--stream', stream, '--channel', channel] })
 }
 
-test('an accepted shortfall makes no run partial, and is shown as accepted everywhere, never as verified', async () => {
+test('an accepted shortfall does not make a run partial, and is shown as accepted, never as verified', async () => {
   await using account = await startShort('visitors', 'visitorList')
   const { run, channel, place } = account
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1, verified: 1 } })
@@ -37,10 +37,10 @@ test('an accepted shortfall makes no run partial, and is shown as accepted every
   expect(accepted.printed).toEqual([`accepted (1): visitors channel=${channel}: ${until}`])
   const slices = { verified: 1, agreed: 0, unverifiable: 0, moving: 0, short: 0, accepted: 1, failed: 0 }
   expect(await syncStream(account, 'visitors')).toEqual({ code: 0, slices })
-  const shown = (await run(status)).printed.join('\n')
-  expect(shown).toMatch(/^visitors .* 1 verified, 1 accepted +2$/m)
-  expect(shown).toContain(`~ accepted (1): visitors channel=${channel}: 1 row may be missing`)
-  expect(shown).not.toContain('✗')
+  const output = (await run(status)).printed.join('\n')
+  expect(output).toMatch(/^visitors .* 1 verified, 1 accepted +2$/m)
+  expect(output).toContain(`~ accepted (1): visitors channel=${channel}: 1 row may be missing`)
+  expect(output).not.toContain('✗')
   expect(await account.runJson(status)).toMatchObject({
     shortfall_count: 0,
     streams: { visitors: { partitions: { accepted: 1, verified: 1 } } },
@@ -51,7 +51,7 @@ test('an accepted shortfall makes no run partial, and is shown as accepted every
   accepted whole list: 1 row missing, by acceptance 1 (livehouse status)`)
 })
 
-test('a shortfall that grows beyond what was accepted is short again, until that is accepted too', async () => {
+test('a shortfall that exceeds the accepted one is short again until it is accepted too', async () => {
   await using account = await startShort('visitors', 'visitorList')
   const { run, place } = account
   await syncStream(account, 'visitors')
@@ -67,14 +67,14 @@ test('a shortfall that grows beyond what was accepted is short again, until that
   await account.expectTruth(['visitors'])
 })
 
-test('an acceptance ends after its days: the range is read again, and is short', async () => {
+test('when an acceptance has expired, its range is read again and is short', async () => {
   await using account = await startShort('watch_records', 'userRecordList')
   const { run, channel, place, clock } = account
   expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 3, slices: { short: 1 } })
   expect(await run(accept, [...place, ...REASON, '--days', '7'])).toMatchObject({ code: 0 })
-  // Covered at once: what came has been written.
-  const shown = (await run(ledger, ['--streams', 'watch_records'])).printed.join('\n')
-  expect(shown).toContain(`watch_records channel=${channel}: last landed 2026-11-20 14:30, accepted
+  // Covered at once, because the rows that came have been written.
+  const output = (await run(ledger, ['--streams', 'watch_records'])).printed.join('\n')
+  expect(output).toContain(`watch_records channel=${channel}: last landed 2026-11-20 14:30, accepted
   covered  2015-01-01 to 2026-11-20 14:25
   gap      2026-11-20 14:25 to 2026-11-20 14:30
   accepted 2015-01-01 to 2026-11-20 14:30: 2 rows missing`)
@@ -88,7 +88,7 @@ test('an acceptance ends after its days: the range is read again, and is short',
   await account.expectTruth(['watch_records'])
 })
 
-test('signups that did come land with the next sync, and what was accepted for one stream is not for another', async () => {
+test('signups that came land with the sync after their acceptance, which does not apply to other streams', async () => {
   await using account = await startShort('signups', 'signupRecord')
   const { run, place, database, emulator, channel } = account
   emulator.faults.push({ effect: whereAsked(({ to = 2e9 }) => to < 1e9, refusal(400000)), endpoint: 'signupRecord' })
@@ -98,8 +98,8 @@ test('signups that did come land with the next sync, and what was accepted for o
   const { printed } = await run(accept, [...place, ...REASON])
   expect(await account.runJson(status)).toMatchObject({ shortfall_count: 0, shortfalls: [] })
   expect(printed[1]).toBe('The rows that did come land with the next livehouse sync.')
-  const shown = (await run(ledger, ['--streams', 'signups'])).printed.join('\n')
-  expect(shown).toMatch(
+  const output = (await run(ledger, ['--streams', 'signups'])).printed.join('\n')
+  expect(output).toMatch(
     new RegExp(`^signups channel=${channel}/question=.*: never read\n {2}gap .*\n {2}accepted `, 'm'),
   )
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 0, slices: { short: 0 } })
@@ -116,7 +116,7 @@ test('signups that did come land with the next sync, and what was accepted for o
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1 } })
 })
 
-test('a surprise drop can be accepted at once, and where nothing is short nothing can', async () => {
+test('a sudden drop can be accepted at once, but nothing can be accepted if nothing is short', async () => {
   await using account = await startShort('visitors', 'visitorList', 0)
   const { run, place, emulator, channel } = account
   await account.sync('visitors,managers')

@@ -11,8 +11,8 @@ const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 20, days: 2 
 async function run(...argv: string[]) {
   const secrets: string[] = []
   const addSecret = (value: string) => void secrets.push(value)
-  const { printed, ...ran } = await runVerb(api, argv, { environment: credentialsOf(emulator), addSecret })
-  return { ...ran, lines: printed, text: printed.join('\n'), secrets }
+  const { printed, ...result } = await runVerb(api, argv, { environment: credentialsOf(emulator), addSecret })
+  return { ...result, lines: printed, text: printed.join('\n'), secrets }
 }
 
 const hashId = () => emulator.world.channels.get(emulator.channelIds[0] ?? '')?.hashId ?? ''
@@ -28,7 +28,7 @@ test('api token shows the ends of the token and its validity', async () => {
   expect(text).toMatch(/valid {4}7(200|199) s, until 20/)
 })
 
-test('what the service refuses for the moment is given up within ten seconds', async () => {
+test('a call that the service refuses for the moment is given up within ten seconds', async () => {
   const clock = createFakeClock({ isAutomatic: true })
   const startMs = clock.now()
   emulator.faults.push({ effect: refusal(429001) })
@@ -46,22 +46,22 @@ test('api ticket prints a ticket and where it is redeemed', async () => {
   expect(url).toBe(`${emulator.authUrl}/v2/oauth2/authorize?ticket=${encodeURIComponent(ticket)}`)
 })
 
-test('what the service does not accept is said in its words', async () => {
+test("a parameter that the service refuses is reported in the service's words", async () => {
   const { error } = await run('ticket', ...ticketFlags(), '--title', 'boss')
   expect(error).toMatchObject({ message: 'GET ticket: 400 (code 400001 "Invalid parameters: title")' })
 })
 
-test('api menu adds one, changes it, and clears its text', async () => {
+test('api menu creates a menu, renames it and clears its text', async () => {
   const [channelId = ''] = emulator.channelIds
   const [vid = 0] = emulator.world.videoIds
-  const menuOf = async (action: string, ...flags: string[]) =>
+  const runMenu = async (action: string, ...flags: string[]) =>
     await run('menu', action, '--channel', channelId, ...flags)
-  const created = await menuOf('create', '--name', '回放', '--vid', String(vid), '--rich-text', '<p>hi</p>')
+  const created = await runMenu('create', '--name', '回放', '--vid', String(vid), '--rich-text', '<p>hi</p>')
   expect(created.lines).toEqual([expect.stringMatching(/^menu \d+ of channel .*: success$/)])
   const menuId = Number(/^menu (\d+) /.exec(created.text)?.[1])
   const menu = () => emulator.world.channels.get(channelId)?.menus.get(menuId)
   expect(menu()).toMatchObject({ name: '回放', videoIds: [vid], richText: '<p>hi</p>' })
-  const updated = await menuOf('update', '--menu-id', String(menuId), '--name', '互动', '--rich-text', '')
+  const updated = await runMenu('update', '--menu-id', String(menuId), '--name', '互动', '--rich-text', '')
   expect(updated.lines).toEqual([`menu ${menuId} of channel ${channelId}: success`])
   expect(menu()).toMatchObject({ name: '互动', videoIds: [vid], richText: '' })
 })

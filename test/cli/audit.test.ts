@@ -9,13 +9,13 @@ import { startAccount } from '../helpers/start-account.ts'
 import type { AuditedPartition } from '../helpers/start-filled.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-// One warehouse, filled once: whatever the spec leaves open, it is equal, and a row that is taken out is found.
+// One warehouse, filled once. Whatever the spec leaves open, audits find it equal, and find rows that are deleted.
 const account = ofFile(startAccount)
 
 beforeAll(async () => {
   const { channel, record } = firstRows(account.emulator)
   const at = (time: string) => parseWallTime(`2026-11-20 ${time}`) ?? 0
-  // The end of what is covered, 14:25, falls into one visit; others begin and end in its very first second or just before.
+  // One visit goes on at the end of the coverage, 14:25; others begin or end at that second, or just before.
   for (const [place, [from, to]] of edges.entries())
     channel.records.add({ ...record, recordId: `${900_000_000 + place}`, enteredAt: at(from), leftAt: at(to) })
   await account.run(sync)
@@ -29,12 +29,12 @@ const edges = [
 ] as const
 
 async function runAudit(...argv: string[]) {
-  const { code, status, errors, audit: found } = await account.runJson(audit, argv)
-  const partitions: readonly AuditedPartition[] = found.partitions
+  const { code, status, errors, audit: report } = await account.runJson(audit, argv)
+  const partitions: readonly AuditedPartition[] = report.partitions
   return { code, status, errors, partitions, different: partitions.filter(({ verdict }) => verdict === 'different') }
 }
 
-/** Takes records out of the warehouse while `work` goes on. */
+/** Deletes records from the warehouse while `work` runs. */
 async function withoutRecords(recordIds: readonly string[], work: () => Promise<void>): Promise<void> {
   const { db } = account.database
   const name = sql.table('livehouse.watch_records')
@@ -50,22 +50,22 @@ async function withoutRecords(recordIds: readonly string[], work: () => Promise<
   }
 }
 
-/** The first, the last and the longest of those that lie within what is covered. */
-async function telltaleRecords(): Promise<readonly string[]> {
+/** The first, the last and the longest record within the coverage. */
+async function edgeRecords(): Promise<readonly string[]> {
   const { rows } = await sql<{ record_id: string }>`
-    with told as (select * from livehouse.watch_records where left_at < '2026-11-20 14:25+08')
-    (select record_id from told order by entered_at limit 1)
-    union (select record_id from told order by left_at desc limit 1)
-    union (select record_id from told order by left_at - entered_at desc limit 1)`.execute(account.database.db)
+    with covered as (select * from livehouse.watch_records where left_at < '2026-11-20 14:25+08')
+    (select record_id from covered order by entered_at limit 1)
+    union (select record_id from covered order by left_at desc limit 1)
+    union (select record_id from covered order by left_at - entered_at desc limit 1)`.execute(account.database.db)
   return rows.map(({ record_id }) => record_id)
 }
 
-/** As many of the first records of a channel as visits to it go on at the end of what is covered. */
-async function asManyAsGoOn(): Promise<readonly string[]> {
+/** As many of the first records of a channel as it has visits that go on at the end of the coverage. */
+async function asManyAsOpenVisits(): Promise<readonly string[]> {
   const { rows } = await sql<{ record_id: string }>`
-    with told as (select * from livehouse.watch_records where channel_id = ${account.emulator.channelIds[0]}),
-    going_on as (select from told where entered_at < '2026-11-20 14:25+08' and left_at >= '2026-11-20 14:25+08')
-    select record_id from told order by entered_at limit (select count(*) from going_on)`.execute(account.database.db)
+    with own as (select * from livehouse.watch_records where channel_id = ${account.emulator.channelIds[0]}),
+    open_visits as (select from own where entered_at < '2026-11-20 14:25+08' and left_at >= '2026-11-20 14:25+08')
+    select record_id from own order by entered_at limit (select count(*) from open_visits)`.execute(account.database.db)
   expect(rows.length).toBeGreaterThan(0)
   return rows.map(({ record_id }) => record_id)
 }
@@ -79,7 +79,7 @@ test.each<Partial<Switches>>([
   { rowOrder: 'shuffled', visitorOrder: 'shuffled', beyondLastPage: 'error', errcodeStatus: 'matching' },
   { rowOrder: 'time-asc', visitorOrder: 'user-id', emptyLists: 'missing', questionnaireStatus: 'boolean' },
   { beyondLastPage: 'repeat-last', listParams: 'body', emptyLists: 'null', totals: 'text' },
-])('whatever the spec leaves open, a clean warehouse is green, with %j', async (switches) => {
+])('an audit of a complete warehouse is green with %j', async (switches) => {
   Object.assign(account.emulator.switches, defaultSwitches, switches)
   const { partitions, code, status, errors } = await runAudit()
   expect(partitions.filter(({ verdict }) => verdict !== 'equal' && verdict !== 'unverifiable')).toEqual([])
@@ -87,10 +87,10 @@ test.each<Partial<Switches>>([
   expect({ code, status, errors }).toEqual({ code: 0, status: 'ok', errors: [] })
 })
 
-test.each(filters)('records that are taken out are found by their count, with %j', async (switches) => {
+test.each(filters)('an audit finds deleted records, and no others, with %j', async (switches) => {
   Object.assign(account.emulator.switches, defaultSwitches, switches)
-  const telltale = await telltaleRecords()
-  for (const missing of [...telltale.map((recordId) => [recordId]), await asManyAsGoOn()]) {
+  const edge = await edgeRecords()
+  for (const missing of [...edge.map((recordId) => [recordId]), await asManyAsOpenVisits()]) {
     await withoutRecords(missing, async () => {
       const { code, different } = await runAudit('--streams', 'watch_records', '--no-reopen')
       expect({ code, missing }).toEqual({ code: 3, missing })
@@ -101,7 +101,7 @@ test.each(filters)('records that are taken out are found by their count, with %j
   }
 })
 
-test('version 1 is never called, what was never read is a difference, and a service out of reach is a failure', async () => {
+test('an audit never calls version 1, calls unread streams different, and fails if the service is down', async () => {
   await using empty = await startAccount()
   const { emulator, run } = empty
   const { code, printed } = await run(audit, ['--streams', 'watch_records_v1,watch_records', '--from', '2018-01-01'])
@@ -111,11 +111,11 @@ test('version 1 is never called, what was never read is a difference, and a serv
   expect(emulator.calls.map(({ endpoint }) => endpoint)).not.toContain('userRecords')
   expect(await run(audit, [])).toMatchObject({ code: 3 })
   await run(sync, ['--streams', 'managers'])
-  // Who reads one stream alone is not told of the others, unless they are named.
+  // If only one stream is read, the others make no difference unless they are named.
   const others = await run(audit, [])
   expect([others.code, others.printed.join('\n')]).toEqual([0, expect.stringMatching(/^visitors .*not read yet$/m)])
   expect(await run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3 })
-  // Which of the calls is answered first differs from time to time.
+  // Which call is answered first varies.
   for (let time = 0; time < 5; time += 1) {
     const bad = { LIVEHOUSE_API_TOKEN: 'bad' }
     const { status, errors } = await empty.runJson(audit, ['--streams', 'visitors,gifts'], bad)

@@ -18,7 +18,7 @@ const RANGE = ['--from', dayBefore(20), '--to', dayBefore(10)]
 
 const recordCalls = ({ calls }: Emulator) => calls.filter(({ endpoint }) => endpoint === 'userRecordList')
 
-test('a row altered by hand inside the range is mended, outside it is not touched; only gaps asks for nothing where all is covered', async () => {
+test('a backfill repairs rows in its range only; with --only-gaps it requests nothing that is covered', async () => {
   await using world = await startAccount()
   await world.run(sync)
   const calls = recordCalls(world.emulator).length
@@ -36,7 +36,7 @@ test('a row altered by hand inside the range is mended, outside it is not touche
   expect(rows.filter(({ inside, altered }) => inside === altered)).toEqual([])
 })
 
-test('interrupted, the same command resumes and repeats no call of what has landed; finished, it reads again', async () => {
+test('an interrupted backfill resumes without repeating landed slices, and a finished one reads again', async () => {
   await using world = await startAccount()
   await world.run(sync)
   const before = recordCalls(world.emulator).length
@@ -68,7 +68,7 @@ test('interrupted, the same command resumes and repeats no call of what has land
   expect(recordCalls(world.emulator).length).toBeGreaterThan(before + 2)
 })
 
-test('without an end it goes up to now, and the next day goes on with what the ten calls of a day did not suffice for', async () => {
+test("without --to it reads up to now; what exceeds a day's calls of version 1 is resumed the next day", async () => {
   await using world = await startAccount()
   expect(await world.run(backfill, ['--from', dayBefore(2), '--streams', 'watch_records'])).toMatchObject({ code: 0 })
   expect(recordCalls(world.emulator).map(({ params }) => params.end_time)).toContain('2026-11-20 14:31:00')
@@ -79,18 +79,18 @@ test('without an end it goes up to now, and the next day goes on with what the t
   expect(remarked.join()).toContain('resumes the backfill')
 })
 
-test('a sync that comes upon a backfill goes first, and the backfill goes on behind it', async () => {
+test('a sync that meets a backfill goes first, and the backfill goes on after it', async () => {
   await using database = await createTestDatabase()
-  // Behind its first slice, the backfill gets no second page before the sync has come upon it.
-  const begun = Promise.withResolvers<void>()
-  let comeUpon: Promise<unknown> | undefined
+  // After its first slice, the backfill gets no second page until the sync wants its lease.
+  const firstSliceEnded = Promise.withResolvers<void>()
+  let leaseWanted: Promise<unknown> | undefined
   const leases = sql`select from livehouse_ops.leases where wanted_until is not null`
   const isWanted = async () => (await leases.execute(database.db)).rows.length > 0
-  const clock = { now: () => FIXED_NOW, sleep: async () => void (await comeUpon) }
+  const clock = { now: () => FIXED_NOW, sleep: async () => void (await leaseWanted) }
   await using emulator = await startEmulator({ channels: 1, viewers: 5000, clock, conditions: { deepPageMs: 1 } })
   emulator.faults.push({ effect: clampedTo(10) })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
-  /** Whose slices end, as long as they are of one run. */
+  /** Which command's slices end, once for each turn. */
   const turns: string[] = []
   const run = async (verb: typeof sync, name: string, args: readonly string[], onEnd = () => {}) => {
     const debug = (event: string) => {
@@ -102,14 +102,14 @@ test('a sync that comes upon a backfill goes first, and the backfill goes on beh
   }
   const streams = ['--streams', 'watch_records']
 
-  const filling = run(backfill, 'backfill', ['--from', dayBefore(40), '--to', dayBefore(0), ...streams], () => {
-    comeUpon ??= vi.waitUntil(isWanted, { timeout: 200_000 })
-    begun.resolve()
+  const backfilling = run(backfill, 'backfill', ['--from', dayBefore(40), '--to', dayBefore(0), ...streams], () => {
+    leaseWanted ??= vi.waitUntil(isWanted, { timeout: 200_000 })
+    firstSliceEnded.resolve()
   })
-  await begun.promise
+  await firstSliceEnded.promise
   const syncing = run(sync, 'sync', streams)
 
-  expect(await Promise.all([filling, syncing])).toMatchObject([{ code: 0 }, { code: 0 }])
+  expect(await Promise.all([backfilling, syncing])).toMatchObject([{ code: 0 }, { code: 0 }])
   expect(turns).toEqual(['backfill', 'sync', 'backfill'])
   await expectTruth({ emulator, database }, ['watch_records'])
 })

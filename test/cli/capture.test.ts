@@ -17,7 +17,7 @@ const capturedSchema = z.object({
   answer: z.looseObject({ status: z.number(), body: z.unknown().optional() }),
 })
 
-/** One a list that is asked for. */
+/** One file for each list that is requested. */
 const files = streams
   .flatMap(({ section, name, types = [''] }) => types.map((type) => [section, name, type].filter(Boolean).join('-')))
   .map((name) => `${name}.json`)
@@ -25,9 +25,9 @@ const files = streams
 
 async function captureOf(emulator: Emulator, ...flags: readonly string[]) {
   const out = join(createTemporaryFolder('capture'), 'out')
-  const given = { environment: environmentOf(emulator, { url: '' }), clock: createFakeClock({ isAutomatic: true }) }
+  const options = { environment: environmentOf(emulator, { url: '' }), clock: createFakeClock({ isAutomatic: true }) }
   const redact = (text: string) => text.replaceAll('open-sesame', '…')
-  const run = async () => await runVerb(capture, ['--out', out, ...flags], { ...given, redact })
+  const run = async () => await runVerb(capture, ['--out', out, ...flags], { ...options, redact })
   const { code, printed } = await run()
   const texts = readdirSync(out)
     .sort()
@@ -51,21 +51,21 @@ function personalValues({ world, apiToken }: Emulator): readonly string[] {
   ])
   const ofManagers = world.managers.rows.flatMap((row) => [row.id, row.username, row.belongTo, row.outerId])
   const values = [apiToken, ...ofChannels, ...ofManagers].filter((value) => typeof value === 'string')
-  // One of the questions is called like a fixed column.
+  // One of the questions has the name of a fixed column.
   return [...new Set(values)].filter((value) => value.length > 2 && value !== '手机号')
 }
 
-test('no value of a person or of the company is in any file', async () => {
+test('no file contains a value of a person or of the company', async () => {
   await using service = await startEmulatedService({ viewers: 200 })
   const { code, texts } = await captureOf(service.emulator)
   expect(code).toBe(0)
   expect(texts.map(([file]) => file)).toEqual(files)
   const values = personalValues(service.emulator)
   expect(values.length).toBeGreaterThan(500)
-  // In JSON as a value of its own, and longer ones anywhere.
+  // A short value as a whole JSON value, a longer one anywhere.
   const isIn = (text: string, value: string): boolean =>
     value.length > 5 ? text.includes(JSON.stringify(value).slice(1, -1)) : text.includes(JSON.stringify(value))
-  // What stands for a value is drawn anew each time, and may be another's by chance: not twice.
+  // A disguise is drawn anew for each capture and may equal another value by chance, but not twice.
   const others = new Map((await captureOf(service.emulator)).texts)
   for (const [file, text] of texts) {
     const leaks = values.filter((value) => isIn(text, value) && isIn(others.get(file) ?? '', value))
@@ -73,7 +73,7 @@ test('no value of a person or of the company is in any file', async () => {
   }
 })
 
-test('a folder with anything in it is refused, and so is version 1', async () => {
+test('a folder that is not empty is refused, and so is version 1', async () => {
   await using service = await startEmulatedService()
   const { run, texts, out } = await captureOf(service.emulator, '--streams', 'managers')
   expect(texts.map(([file]) => file)).toEqual(['4.9-managers.json'])
@@ -83,7 +83,7 @@ test('a folder with anything in it is refused, and so is version 1', async () =>
   expect(problems).toEqual(['--streams: watch_records_v1 allows ten calls a day, and none is spent on this'])
 })
 
-test('an error of the service is captured too, what is no JSON is only described, and a service out of reach is an error', async () => {
+test('an error is captured, a body that is not JSON only described; an unreachable service is an error', async () => {
   await using service = await startEmulatedService()
   const { emulator } = service
   emulator.faults.push({ effect: refusal(403002, 'not open-sesame'), endpoint: 'visitorList' })

@@ -25,28 +25,28 @@ test('before the first run every configured channel is new', async () => {
   expect((await run({ DATABASE_URL: url }, 0)).join()).toContain('no channel is configured')
 })
 
-test('a channel shows what is held of it, and what is configured; one that is no longer is retired, whatever the table says', async () => {
+test('channels are listed with their rows and settings, and as retired when no longer configured', async () => {
   await using pipeline = await startPipeline()
   await pipeline.sync()
   const { emulator, database, clock } = pipeline
-  const [kept = '', dropped = ''] = emulator.channelIds
+  const [configured = '', dropped = ''] = emulator.channelIds
   const path = join(createTemporaryFolder('channels'), 'channels.csv')
-  await writeFile(path, `channel_id,label,group,is_test\n77,,,\n${kept},Town hall,Internal,yes\n`)
+  await writeFile(path, `channel_id,label,group,is_test\n77,,,\n${configured},Town hall,Internal,yes\n`)
   const environment = { DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `@${path}` }
   const lines = await run(environment, clock.nowMs + 600_000)
   const [object = ''] = await run(environment, clock.nowMs, '--json')
   const records = (id: string) => emulator.truth().watch_records.filter(({ channel_id }) => channel_id === id).length
-  const shown = (id: string, state: string) => {
+  const rowOf = (id: string, state: string) => {
     const name = emulator.world.channels.get(id)?.name
     return expect.stringMatching(new RegExp(`^ *${id} +${name} +${state} +60 +${records(id)} +10 min ago$`))
   }
-  const held = [shown(kept, 'Town hall +Internal +active, test'), shown(dropped, 'retired')]
-  expect(lines.slice(1)).toEqual([expect.stringMatching(/^ *77 +new +0 +0 +never$/), ...held])
+  const landed = [rowOf(configured, 'Town hall +Internal +active, test'), rowOf(dropped, 'retired')]
+  expect(lines.slice(1)).toEqual([expect.stringMatching(/^ *77 +new +0 +0 +never$/), ...landed])
   const filled = { visitors: 60, last_landed_at: new Date(clock.nowMs).toISOString() }
   expect(JSON.parse(object)).toMatchObject({
     channels: [
       { channel_id: '77', state: 'new', visitors: 0, last_landed_at: null },
-      { channel_id: kept, state: 'active', watch_records: records(kept), ...filled },
+      { channel_id: configured, state: 'active', watch_records: records(configured), ...filled },
       { channel_id: dropped, state: 'retired', ...filled },
     ],
   })

@@ -38,7 +38,7 @@ async function runStatement(statement: string) {
   await sql.raw(statement).execute(database)
 }
 
-test('start, url, psql and stop serve a BI tool, also where other servers are asked for TLS', async () => {
+test('start, url, psql and stop serve a BI tool, even if PGSSLMODE demands TLS of other servers', async () => {
   vi.stubEnv('PGSSLMODE', 'require')
   const started = await run('start')
   const { line: url, secrets } = await run('url')
@@ -54,7 +54,7 @@ test('start, url, psql and stop serve a BI tool, also where other servers are as
   vi.unstubAllEnvs()
 })
 
-test('psql takes over the process, with the password out of its arguments', async () => {
+test('psql replaces the process, and its arguments do not contain the password', async () => {
   const password = 'a/b@c%d'
   await runStatement(`alter role livehouse password '${password}'`)
   await writeFile(join(folder, 'private', 'password'), password)
@@ -71,7 +71,7 @@ test('psql takes over the process, with the password out of its arguments', asyn
   await expect(child).rejects.toMatchObject({ code: 7, stdout })
 })
 
-test('the embedded database moves to a server, or by a file to an empty one, where the next sync goes on', async () => {
+test('the embedded database is copied to a server, or by file to an empty one, and the next sync goes on', async () => {
   await using stranger = await createTestRole()
   await using server = await createTestDatabase({ isMigrated: false })
   await using emulator = await startEmulator({ channels: 2, viewers: 60, days: 10 })
@@ -90,17 +90,17 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   await runVerb(sync, [], { environment })
   await runStatement(`insert into livehouse_ops.acceptances (stream, missing_rows, reason, accepted_at, expires_at)
     values ('visitors', 1, 'any', now(), 'infinity'); update livehouse_ops.slices set acceptance_id = 1`)
-  for (const [to, mending] of [
+  for (const [to, repair] of [
     ['postgres://u@127.0.0.1:1/d', 'Check the address in --to'],
     [server.url.replace(/:[^:@]+@/, '@'), 'it requires a password, but none is given'],
     [databaseUrl('nowhere'), 'correct its name in --to'],
     [databaseUrl(server.name, stranger), 'Grant the right to the user of --to'],
   ] as const) {
     const { error } = await runVerb(db, ['copy', '--to', to], { environment })
-    expect(error).toMatchObject({ message: expect.stringContaining(mending) })
+    expect(error).toMatchObject({ message: expect.stringContaining(repair) })
     expect(error).toMatchObject({ message: expect.not.stringContaining('DATABASE_URL') })
   }
-  // Its arguments are for everybody to read: so there is another way, which is not remarked on.
+  // Others can read a password in the arguments, which is remarked on; one in PGPASSWORD they cannot.
   await using used = await createTestDatabase()
   const inQuery = new URL(used.url)
   inQuery.password = ''
@@ -122,7 +122,7 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   const { streams } = Object(JSON.parse(again.printed.join('')))
   expect(await expectKeptDays(server.db)).toMatchObject({ changed: 0 })
   expect(streams.visitors).toMatchObject({ inserted: 0, updated: 0, unchanged: 120 })
-  // The ledger came along: what has settled is not read again.
+  // The ledger is copied too, so settled ranges are not read again.
   expect(streams.watch_records.calls).toBeLessThanOrEqual(4)
 
   const file = join(folder, 'livehouse.sql')

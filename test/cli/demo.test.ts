@@ -6,7 +6,7 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 
 const size = { channels: 1, viewers: 40 }
 
-test('a table that holds fewer rows than the emulator has fails the demo and is named', async () => {
+test('a table with fewer rows than the emulator has fails the demo and is named', async () => {
   await using database = await createTestDatabase()
   await sql`create function public.lose() returns trigger language plpgsql as 'begin return null; end';
     create trigger lose before insert on livehouse.visitors for each row when (new.user_id like '%1')

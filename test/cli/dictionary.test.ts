@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { dictionary } from '../../src/cli/dictionary.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 
-test('docs/data-dictionary.md is what livehouse dictionary prints (mend it: npx vitest run test/cli/dictionary.test.ts -u)', async () => {
+test('docs/data-dictionary.md is up to date (else: npx vitest run test/cli/dictionary.test.ts -u)', async () => {
   const { code, printed } = await runVerb(dictionary, [], {})
   expect(code).toBe(0)
   const file = join(import.meta.dirname, '../../docs/data-dictionary.md')
   await expect(`${printed.join('\n')}\n`).toMatchFileSnapshot(file)
 })
 
-test('it is there in Chinese too, by --lang or LIVEHOUSE_LANG, and --lang wins', async () => {
+test('it is printed in Chinese with --lang or LIVEHOUSE_LANG, and --lang wins', async () => {
   const flag = await runVerb(dictionary, ['--lang', 'zh-CN'], {})
   const setting = await runVerb(dictionary, [], { environment: { LIVEHOUSE_LANG: 'zh-CN' } })
   const both = await runVerb(dictionary, ['--lang', 'en'], { environment: { LIVEHOUSE_LANG: 'zh-CN' } })

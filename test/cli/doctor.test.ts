@@ -22,7 +22,7 @@ import { withParameters } from '../helpers/with-parameters.ts'
 const launcher = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 const service = ofTest(startEmulatedService)
 const database = ofTest(createTestDatabase)
-/** Settings under which all is well. */
+/** Settings with which no check fails. */
 const settings = ({ emulator } = service) => ({
   ...credentialsOf(emulator),
   LIVEHOUSE_CHANNELS: emulator.channelIds.join(','),
@@ -31,7 +31,7 @@ const settings = ({ emulator } = service) => ({
 
 const results: Readonly<Record<string, string>> = { '✓': 'ok', '✗': 'failed', '!': 'warning', '–': 'skipped' }
 
-/** Runs the doctor, sees that the exit code and the checks agree, and gives the checks by name. */
+/** Runs doctor, asserts that its exit code matches its checks, and gives the checks by name. */
 async function examine(environment: Readonly<Record<string, string>>, clock: Clock = systemClock) {
   const { context, printed } = createTestContext({ environment, clock })
   const code = await doctor.run(context, [])
@@ -50,7 +50,7 @@ async function examine(environment: Readonly<Record<string, string>>, clock: Clo
   }
 }
 
-test('where everything is well, every line says so, and nothing is changed', async () => {
+test('with good settings no check fails, and nothing is changed', async () => {
   await using empty = await createTestDatabase({ isMigrated: false })
   const { failed, skipped, byName } = await examine({ ...settings(), DATABASE_URL: empty.url })
   expect(failed).toEqual([])
@@ -63,7 +63,7 @@ test('where everything is well, every line says so, and nothing is changed', asy
   expect(rows).toEqual([])
 })
 
-test('settings that are wrong are each named, and everything else is checked', async () => {
+test('each wrong setting is named, and everything else is checked', async () => {
   const without = await examine({ LIVEHOUSE_CONCURRENCY: 'many' })
   expect(without.failed).toEqual(['service settings', 'service settings', 'service settings', 'database settings'])
   expect([...without.byName.keys()]).toEqual(['service settings', 'channels', 'database settings', 'serve settings'])
@@ -77,25 +77,25 @@ test('settings that are wrong are each named, and everything else is checked', a
   expect(byName.get('settings')?.seen).toBe('LIVEHOUSE_MASC is not a setting; did you mean LIVEHOUSE_MASK?')
 })
 
-test('a .env or folder of jobs that others may change is named; where everybody may, root goes no further', () => {
+test('an .env file or jobs folder that others may change is named; root refuses one that everybody may change', () => {
   const cwd = createTemporaryFolder('open-files')
   mkdirSync(join(cwd, 'jobs'))
   writeFileSync(join(cwd, '.env'), 'LIVEHOUSE_JOBS_DIR=jobs')
-  const look = (env: number, jobs: number) => {
+  const inspect = (env: number, jobs: number) => {
     chmodSync(join(cwd, '.env'), env)
     chmodSync(join(cwd, 'jobs'), jobs)
     const { stdout, stderr } = spawnSync(process.execPath, [launcher, 'doctor'], { cwd, env: {}, encoding: 'utf8' })
     return (stdout + stderr).replaceAll(`${cwd}/`, '').match(/\S+ may be changed by [^;\n]+|chmod .*/g)
   }
-  expect(look(0o600, 0o700)).toBeNull()
+  expect(inspect(0o600, 0o700)).toBeNull()
   const ofGroup = ['.env', 'jobs'].flatMap((name) => [`${name} may be changed by its group`, `chmod go-w ${name}`])
-  expect(look(0o660, 0o770)).toEqual(ofGroup)
+  expect(inspect(0o660, 0o770)).toEqual(ofGroup)
   const [who, right] = isRoot ? ['everybody, and livehouse runs as root', 'o-w'] : ['everybody', 'go-w']
-  expect(look(0o666, 0o700)).toEqual([`.env may be changed by ${who}`, `chmod ${right} .env`])
-  expect(look(0o600, 0o777)).toEqual([`jobs may be changed by ${who}`, `chmod ${right} jobs`])
+  expect(inspect(0o666, 0o700)).toEqual([`.env may be changed by ${who}`, `chmod ${right} .env`])
+  expect(inspect(0o600, 0o777)).toEqual([`jobs may be changed by ${who}`, `chmod ${right} jobs`])
 })
 
-test('a service out of reach does not keep the database from being checked, nor the other way round', async () => {
+test('the database is checked even if the service is unreachable, and the other way round', async () => {
   const first = await examine({ ...settings(), LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' })
   expect(first.failed).toEqual(['base URL'])
   expect(first.byName.get('base URL')?.repair).toContain('check the address')
@@ -119,22 +119,22 @@ test('a wrong secret and a wrong token are told apart from a service that is dow
   expect(wrongToken.byName.get('4.1 token')?.result).toBe('ok')
 })
 
-test('each endpoint fails for itself, with what to do', async () => {
+test('each endpoint fails on its own and says what to do', async () => {
   service.emulator.faults.push(
     { effect: refusal(403002), endpoint: 'giftRunning' },
     { effect: refusal(404002), endpoint: 'visitorList' },
     { effect: html(200), endpoint: 'getQuestionList' },
   )
-  const found = await examine(settings())
-  expect(found.failed).toEqual(['4.7 visitorList', '4.12 giftRunning', '4.10 getQuestionList'])
-  expect(found.byName.get('4.12 giftRunning')?.repair).toContain('to open this interface')
-  expect(found.byName.get('4.7 visitorList')?.repair).toContain('LIVEHOUSE_CHANNELS')
-  expect(found.byName.get('4.10 getQuestionList')?.repair).toContain('not of a web page')
-  expect(found.skipped).toContain('4.11 signupRecord')
-  expect(found.byName.get('4.5 userRecordList')?.result).toBe('ok')
+  const report = await examine(settings())
+  expect(report.failed).toEqual(['4.7 visitorList', '4.12 giftRunning', '4.10 getQuestionList'])
+  expect(report.byName.get('4.12 giftRunning')?.repair).toContain('to open this interface')
+  expect(report.byName.get('4.7 visitorList')?.repair).toContain('LIVEHOUSE_CHANNELS')
+  expect(report.byName.get('4.10 getQuestionList')?.repair).toContain('not of a web page')
+  expect(report.skipped).toContain('4.11 signupRecord')
+  expect(report.byName.get('4.5 userRecordList')?.result).toBe('ok')
 })
 
-test('a service that refuses everything for the moment is reported within a minute, after some calls', async () => {
+test('a service that refuses everything for the moment is reported within a minute and 45 calls', async () => {
   const clock = createFakeClock({ isAutomatic: true })
   service.emulator.faults.push({ effect: refusal(429001) })
   const startMs = clock.now()
@@ -143,7 +143,7 @@ test('a service that refuses everything for the moment is reported within a minu
   expect([clock.now() - startMs < 60_000, service.emulator.calls.length < 45]).toEqual([true, true])
 })
 
-test('a clock that is a minute off is worth a look, and no failure', async () => {
+test('a clock that is 90 seconds off is a warning, not a failure', async () => {
   await using onTime = await startEmulatedService({ clock: systemClock })
   expect((await examine(settings(onTime))).byName.get('clock')?.seen).toBe("the same as the service's")
   let waitedMs = 0
@@ -157,45 +157,45 @@ test('a clock that is a minute off is worth a look, and no failure', async () =>
   expect(byName.get('clock')).toMatchObject({ result: 'warning', seen: expect.stringMatching(/^\d\d s behind/) })
 })
 
-test('a user without rights is told which are missing and what a DBA runs, before and after the schema is there', async () => {
+test('a user without rights reads which are missing and what a DBA must run, with a schema or without', async () => {
   await using role = await createTestRole()
   await using empty = await createTestDatabase({ isMigrated: false })
   await using migrated = await createTestDatabase()
-  const look = (name: string) => examine({ ...settings(), DATABASE_URL: databaseUrl(name, role) })
-  const repair = async (db: typeof empty.db, { byName }: Awaited<ReturnType<typeof look>>) =>
+  const inspect = (name: string) => examine({ ...settings(), DATABASE_URL: databaseUrl(name, role) })
+  const repair = async (db: typeof empty.db, { byName }: Awaited<ReturnType<typeof inspect>>) =>
     await sql.raw(byName.get('rights')?.repair?.replace(/^[^:]*run: /, '') ?? '').execute(db)
-  const before = await look(empty.name)
+  const before = await inspect(empty.name)
   expect(before.failed).toEqual(['rights', 'schema'])
   await repair(empty.db, before)
-  expect((await look(empty.name)).failed).toEqual([])
+  expect((await inspect(empty.name)).failed).toEqual([])
 
-  expect((await look(migrated.name)).byName.get('rights')?.repair).toContain('GRANT USAGE ON SCHEMA livehouse')
+  expect((await inspect(migrated.name)).byName.get('rights')?.repair).toContain('GRANT USAGE ON SCHEMA livehouse')
   const rights = `grant usage on schema livehouse, livehouse_ops to ${role.name};
     grant select on all tables in schema livehouse, livehouse_ops to ${role.name}`
   await sql.raw(rights).execute(migrated.db)
-  const reader = await look(migrated.name)
+  const reader = await inspect(migrated.name)
   expect(reader.failed).toEqual(['rights'])
   expect(reader.byName.get('rights')?.seen).toContain('may not read and write livehouse.channels, ')
   await repair(migrated.db, reader)
-  const writer = await look(migrated.name)
+  const writer = await inspect(migrated.name)
   expect(writer.failed).toEqual([])
   expect(writer.byName.get('rights')?.seen).toContain('migrations are for a DBA')
 })
 
-test('a read-only server, a database of another source, and pending migrations where they are not applied by themselves are found', async () => {
+test('a read-only server, a database of another source, and migrations that stay pending are reported', async () => {
   const { appId } = service.emulator
   await claimSource(database.db, { baseUrl: 'https://other.example', appId, timeZone: 'Asia/Shanghai' })
   await migrateDown(database.db)
   await sql.raw(`alter database ${database.name} set default_transaction_read_only to on`).execute(database.db)
-  // By another URL, so that it has a new session.
-  const found = await examine({ ...settings(), DATABASE_URL: `${database.url}#`, LIVEHOUSE_AUTO_MIGRATE: '0' })
-  expect(found.failed).toEqual(['rights', 'schema', 'source'])
-  expect(found.byName.get('schema')?.repair).toContain('livehouse migrate up')
-  expect(found.byName.get('rights')?.seen).toBe('the server is read-only')
-  expect(found.byName.get('source')?.seen).toContain('LIVEHOUSE_BASE_URL was https://other.example')
+  // Another URL, so that it opens a new session.
+  const report = await examine({ ...settings(), DATABASE_URL: `${database.url}#`, LIVEHOUSE_AUTO_MIGRATE: '0' })
+  expect(report.failed).toEqual(['rights', 'schema', 'source'])
+  expect(report.byName.get('schema')?.repair).toContain('livehouse migrate up')
+  expect(report.byName.get('rights')?.seen).toBe('the server is read-only')
+  expect(report.byName.get('source')?.seen).toContain('LIVEHOUSE_BASE_URL was https://other.example')
 })
 
-test('a CockroachDB is refused by its name, and why', async () => {
+test('a CockroachDB is refused by name, with the reason', async () => {
   await sql`set local allow_system_table_mods = on; alter function pg_catalog.version() rename to true_version;
     create function pg_catalog.version() returns text return 'CockroachDB CCL v24.3.1'`.execute(database.db)
   const DATABASE_URL = withParameters(database.url, { application_name: 'another' })

@@ -12,7 +12,7 @@ import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const RANGE = ['--from', '2026-10-20', '--to', '2026-11-10']
 
-/** Every row of every table, sequences too: a run that is begun and rolled back leaves its mark there. */
+/** Every row of every table, and the sequences, which even a run that is rolled back advances. */
 async function dump(db: Kysely<Database>): Promise<unknown> {
   const { rows: tables } = await sql<{ name: string }>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
@@ -29,13 +29,13 @@ async function dump(db: Kysely<Database>): Promise<unknown> {
   return { contents: await Promise.all(contents), sequences, schemas }
 }
 
-/** What is planned. */
+/** The plan that a dry run prints. */
 async function dryRunJson(account: Pick<TestAccount, 'run'>, verb: Command, argv: readonly string[] = []) {
   const run = await account.run(verb, [...argv, '--dry-run', '--json'])
   expect(run).toMatchObject({ code: 0, error: undefined })
   expect(run.printed).toHaveLength(1)
   const { plan, ...object } = JSON.parse(run.printed[0] ?? '')
-  // What a run prints, with nothing done.
+  // The rest is the outcome of a run that did nothing.
   expect(object).toEqual({
     run_id: null,
     command: verb === sync ? 'sync' : 'backfill',
@@ -50,7 +50,7 @@ async function dryRunJson(account: Pick<TestAccount, 'run'>, verb: Command, argv
   return plan
 }
 
-test.each([true, false])('a dry run says what would be read, and writes nothing; schema: %s', async (isMigrated) => {
+test.each([true, false])('a dry run prints what would be read, and writes nothing; schema: %s', async (isMigrated) => {
   await using account = await startAccount({ isMigrated })
   const { emulator, database, run } = account
   const before = await dump(database.db)
@@ -64,13 +64,13 @@ test.each([true, false])('a dry run says what would be read, and writes nothing;
   expect(plan.visitors).toEqual({ slices: 2, from: null, to: null })
 })
 
-test('where a migration is pending a dry run says so, in place of reading a ledger of before', async () => {
+test('a dry run fails while a migration is pending', async () => {
   await using account = await startAccount()
   await migrateDown(account.database.db)
   expect((await account.run(sync, ['--dry-run'])).error).toMatchObject({ code: 'db.pendingMigrations' })
 })
 
-test('of a backfill that was begun a dry run says what is left of it, and with --restart the whole', async () => {
+test('a dry run of an unfinished backfill prints what is left of it, and with --restart all of it', async () => {
   await using account = await startAccount()
   const { emulator, run } = account
   const [first = ''] = emulator.channelIds
