@@ -22,7 +22,7 @@ async function whileEmulating(argv: readonly string[], use: (lines: readonly str
 
 const valueIn = (lines: readonly string[], name: string) => parseEnv(lines.join('\n'))[name] ?? ''
 
-test('emulate prints the .env that goes with it, serves, and ends when interrupted', async () => {
+test('emulate prints a matching .env, serves, and ends when interrupted', async () => {
   let baseUrl = ''
   const code = await whileEmulating(['--channels', '2', '--viewers', '5'], async (lines, remark) => {
     baseUrl = valueIn(lines, 'LIVEHOUSE_BASE_URL')
@@ -41,7 +41,7 @@ test('emulate prints the .env that goes with it, serves, and ends when interrupt
   await expect(rawCall({ url: baseUrl })).rejects.toThrow('ECONNREFUSED')
 })
 
-test('where its port is taken another is found, unless it was asked for', async () => {
+test('if the port is in use another is found, unless the port was given', async () => {
   await whileEmulating(SMALL, async (lines) => {
     const { port } = new URL(valueIn(lines, 'LIVEHOUSE_BASE_URL'))
     await whileEmulating(SMALL, async (others) => {

@@ -15,11 +15,11 @@ test('columns are aligned, numbers to the right, Chinese characters two places w
   ])
 })
 
-test('a span is rounded before its unit is chosen', () => {
+test('a duration is rounded before its unit is chosen', () => {
   expect([59_949, 59_960, -3_594_300].map(formatDuration)).toEqual(['59.9 s', '1 min 0 s', '0.0 s'])
 })
 
-test('words beside numbers keep a column to the left, and line feeds and escape codes cannot break the table', () => {
+test('text among numbers aligns a column to the left, and line feeds and escape codes cannot break a table', () => {
   expect(formatTable(['id'], [['9'], ['ab'], ['10']])).toEqual(['id', '9', 'ab', '10'])
   expect(formatTable(['a', 'b'], [['x\n\u001b[2Jy', 'z']])).toEqual(['a       b', 'x [2Jy  z'])
 })

@@ -51,7 +51,7 @@ async function setHeaders(db: TestDatabase['db'], channel: string, question: str
     on conflict (partition) do update set title = excluded.title`.execute(db)
 }
 
-test('headers of every kind become columns, masked for analysts, whole in the comments', async () => {
+test('headers of every kind become columns, masked for analysts, with the full headers as comments', async () => {
   await addForm('9', 'Ab-1', headers)
   expect(await run('publish', 'Ab-1')).toMatchObject({ code: 0, error: undefined })
   expect((await run('publish', 'Ab-1')).remarked).toContain('livehouse_forms.form_ab_1 is up to date')
@@ -76,40 +76,40 @@ test('headers of every kind become columns, masked for analysts, whole in the co
   await expect(sql`select * from livehouse_ops.published_forms`.execute(analyst.db)).rejects.toThrow('denied')
 })
 
-test('a question that is cleared, it alone, is seen by analysts in every view until that is undone or its header changes', async () => {
+test('analysts see the answers to a cleared question only, until that is undone or its header changes', async () => {
   await addForm('9', 'q', ['城市', '爱好', '城市', ''])
   await run('publish', 'q')
   await using analyst = await openAs('livehouse_analyst', database)
-  const seen = async () => {
+  const readAnswers = async () => {
     const [wide = {}] = await runQuery(analyst.db, 'select 城市, 爱好, 城市_2, question_4 from livehouse_forms.form_q')
     const byQuestion = 'select answer from livehouse_bi.fct_signup_answer order by question_no'
     expect((await runQuery(analyst.db, byQuestion)).map(({ answer }) => answer)).toEqual(Object.values(wide))
     return Object.values(wide)
   }
-  expect(await seen()).toEqual(['***', '***', '***', '***'])
+  expect(await readAnswers()).toEqual(['***', '***', '***', '***'])
   expect((await run('clear', 'q', '2')).printed.join('\n')).toMatch(/^ *2 +爱好 +cleared +爱好$/m)
-  expect(await seen()).toEqual(['***', 'answer 2', '***', '***'])
+  expect(await readAnswers()).toEqual(['***', 'answer 2', '***', '***'])
   await run('clear', 'q', '2', '--undo')
-  expect(await seen()).toEqual(['***', '***', '***', '***'])
+  expect(await readAnswers()).toEqual(['***', '***', '***', '***'])
   expect((await run('clear', 'q', '1')).printed.join('\n')).toMatch(/^ *1 .*cleared[^]*\n *3 .*masked.*\n *4 .*masked/m)
-  expect(await seen()).toEqual(['answer 1', '***', '***', '***'])
+  expect(await readAnswers()).toEqual(['answer 1', '***', '***', '***'])
   await run('clear', 'q', '2')
   await setHeaders(database.db, '9', 'q', ['城市', '其他', '城市', ''])
   expect((await run('list', 'q')).printed.join('\n')).toMatch(/^ *1 +城市 +cleared +城市\n *2 +其他 +masked +其他$/m)
 })
 
-test('after a sync that brings other headers the view has them, with the answers', async () => {
+test('after a sync that brings new headers the view has them and their answers', async () => {
   await using account = await startAccount()
   await account.run(sync, ['--streams', 'questionnaires,signups'])
   const { db } = account.database
-  const { rows: found } = await sql<{ channel: string; question: string }>`
+  const { rows: largest } = await sql<{ channel: string; question: string }>`
     select channel_id as channel, question_id as question
     from livehouse.signup_answers group by 1, 2 order by count(*) desc limit 1`.execute(db)
-  const [{ channel, question } = { channel: '', question: '' }] = found
+  const [{ channel, question } = { channel: '', question: '' }] = largest
   expect(await account.run(forms, ['publish', question, '--channel', channel])).toMatchObject({ code: 0 })
   const [published] = await runQuery(db, 'select view_name from livehouse_ops.published_forms')
   const view = `livehouse_forms.${String(published?.view_name)}`
-  // As if it had been read, and published, under other headers.
+  // As if it had been read and published with other headers.
   await setHeaders(db, channel, question, ['bygone'])
   await account.run(forms, ['list'])
   await sql`select bygone from ${sql.table(view)}`.execute(db)
@@ -126,7 +126,7 @@ test('after a sync that brings other headers the view has them, with the answers
   expect(rows.map((row) => row[first])).toEqual(rows.map((row) => row['*expected']))
 })
 
-test('what cannot be done is said: unknown, in several channels, not read yet, no such question, not published', async () => {
+test('unknown, ambiguous, unread and unpublished questionnaires, and too many columns, are reported', async () => {
   expect((await run()).printed.join()).toContain('the warehouse has no questionnaire yet')
   await addForm('9', 'q', ['a'])
   await addForm('10', 'q', ['a'])
@@ -149,7 +149,7 @@ test('what cannot be done is said: unknown, in several channels, not read yet, n
   expect((await run('publish', 'q', '--channel', '9')).error).toMatchObject({ code: 'db.refused', message: tooMany })
 })
 
-test('a user who may not make the views is told what a DBA does, and nothing is kept', async () => {
+test('a user who may not create the views reads what a DBA must run, and nothing is recorded', async () => {
   await using role = await createTestRole()
   await using empty = await createTestDatabase({ isMigrated: false })
   for (const schema of ['livehouse', 'livehouse_ops', 'livehouse_bi'])

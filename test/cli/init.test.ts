@@ -13,7 +13,7 @@ import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
-/** `livehouse init` in a folder, with answers on standard input, one a line. */
+/** Runs `livehouse init` in a folder, with answers on standard input, one per line. */
 async function init(cwd: string, answers: readonly string[]) {
   const child = spawn(process.execPath, [launcher, 'init'], { cwd, env: { LOG_LEVEL: 'silent' } })
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
@@ -22,7 +22,7 @@ async function init(cwd: string, answers: readonly string[]) {
   return { code: await code, out, err }
 }
 
-test('a new user answers some questions, and has settings that were checked, for nobody else to read', async () => {
+test('a new user answers some questions and gets checked settings that nobody else can read', async () => {
   await using service = await startEmulatedService({ clock: undefined, appSecret: `it's "#1"` })
   await using database = await createTestDatabase({ isMigrated: false })
   const { baseUrl, authUrl, appId, appSecret, channelIds } = service.emulator
@@ -45,7 +45,7 @@ test('a new user answers some questions, and has settings that were checked, for
   expect(readFileSync(file, 'utf8')).toContain(baseUrl)
 })
 
-test('what is wrong with the answers is named, and they are kept', async () => {
+test('wrong answers are reported without secrets, and written all the same', async () => {
   const folder = createTemporaryFolder('init-wrong')
   await using database = await createTestDatabase({ isMigrated: false })
   const answer = { status: 403, json: { errors: { code: 403, message: 'no s3cr3t!' } } }

@@ -22,15 +22,15 @@ test('jobs are listed before anything has run', async () => {
   ])
 })
 
-test('and with their last run, and what they are doing', async () => {
+test('jobs are listed with their last run, or as running', async () => {
   await account.run(run, ['lists'], settings)
   account.clock.nowMs += 3_600_000
   const { db } = account.database
   await using _ = await takeJob(db, 'lists')
-  const shown = async () => (await account.run(jobs, [], settings)).printed.at(-1)
-  expect(await shown()).toMatch(/2026-11-20 14:30 \(1 h ago\) +ok$/)
+  const readLastLine = async () => (await account.run(jobs, [], settings)).printed.at(-1)
+  expect(await readLastLine()).toMatch(/2026-11-20 14:30 \(1 h ago\) +ok$/)
   await beginJobRun(db, { job: 'lists', due: undefined, worker: 'other:1', startedAt: new Date(account.clock.nowMs) })
-  expect(await shown()).toMatch(/2026-11-20 15:30 \(\S+ \S+ ago\) +running$/)
+  expect(await readLastLine()).toMatch(/2026-11-20 15:30 \(\S+ \S+ ago\) +running$/)
   const { printed } = await account.run(jobs, ['--json'], settings)
   expect(printed.map((line) => JSON.parse(line))).toMatchObject([
     {
@@ -43,7 +43,7 @@ test('and with their last run, and what they are doing', async () => {
   ])
 })
 
-test('a job that would be refused is marked, beside those that are right', async () => {
+test('a job that would be refused is marked, and the valid ones are still listed', async () => {
   const mixed = createJobsFolder({
     right: lists,
     broken: `export default {\n  cron: '15 2 * * *',\n  streams: ['gifts'\n}`,

@@ -9,7 +9,7 @@ import { createTemporaryFile } from '../helpers/temporary-folder.ts'
 
 const fileOf = (content: string | Uint8Array) => createTemporaryFile('gifts.csv', content)
 
-test('labels come from a file into dim_gift; again changes nothing, empty ones go, the others stay', async () => {
+test('imported labels appear in dim_gift; a second import changes nothing, and empty ones are removed', async () => {
   await using database = await createTestDatabase()
   const environment = { DATABASE_URL: database.url }
   const run = async (...argv: string[]) => await runVerb(labels, argv, { environment })
@@ -32,7 +32,7 @@ test('labels come from a file into dim_gift; again changes nothing, empty ones g
   expect((await run('export')).printed).toEqual(exported)
   await run('import', fileOf('gift_id,label\n101,Rocket\n'))
   expect((await run('export')).printed).toContain('prop,101,Rocket,')
-  // Columns in any order, comments, quotes, leading zeros and marks of direction.
+  // Columns in any order, comments, quotes, leading zeros and direction marks.
   await run('import', fileOf('label,gift_id\n"火箭, 大",0101\n# others\n\n"a ""\u200eb""",102\n'))
   const { out } = await livehouse(['labels', 'export'], environment)
   expect(out.split('\n').slice(2)).toEqual(['prop,101,"火箭, 大",', 'prop,102,"a ""\u200eb""",', ''])
@@ -47,7 +47,7 @@ test.each([
   [['import', fileOf('gift_type,gift_id,label\ncoin,1,a\n')], 'line 2: gift_type is "coin"; it should be cash, prop'],
   [['import', fileOf('gift_id,label\n1,a\n01,b\n')], 'line 3: prop gift 1 is listed twice, first on line 2'],
   [['import', fileOf(new Uint8Array([0xbb, 0xf0, 0xbc, 0xfd]))], 'has the header "火箭"'],
-])('wrong use %j is refused before the database is asked', async (argv, problem) => {
+])('wrong use %j is refused before the database is opened', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
   expect((await runVerb(labels, argv, { environment })).problems.join('\n')).toContain(problem)
 })

@@ -11,37 +11,37 @@ import { startAccount } from '../helpers/start-account.ts'
 
 const account = ofTest(startAccount)
 const RECORDS = ['--streams', 'watch_records']
-/** Ten days before the clock's; the lookback of watch records is three. */
+/** Nine days before the clock's time; the lookback of watch records is three. */
 const RANGE = ['--from', '2026-11-07', '--to', '2026-11-11']
 
-const windowsAsked = (after: number) =>
+const requestedWindows = (after: number) =>
   account.emulator.calls
     .slice(after)
     .filter(({ endpoint }) => endpoint === 'userRecordList')
     .map(({ channelId, params }) => [channelId, params.start_time, params.end_time])
 
-test('what is forgotten inside one slice leaves two pieces, and the next sync reads exactly that and its lookback', async () => {
+test('a range forgotten inside a slice is a gap, and the next sync reads exactly that and its lookback', async () => {
   const { emulator, run } = account
   const [first = '', second = ''] = emulator.channelIds
   await run(sync, RECORDS)
   const quiet = emulator.calls.length
   await run(sync, RECORDS)
-  const lookback = windowsAsked(quiet)
+  const lookback = requestedWindows(quiet)
   expect(lookback).toHaveLength(2)
 
-  const forgot = await run(ledger, ['forget', ...RANGE, ...RECORDS, '--channels', first])
-  expect(forgot).toMatchObject({ code: 0 })
-  expect(forgot.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${first} +1$`, 'm'))
-  expect(forgot.printed.join('\n')).toContain('1 slice in 1 partition. The next sync reads it again.')
+  const forgetting = await run(ledger, ['forget', ...RANGE, ...RECORDS, '--channels', first])
+  expect(forgetting).toMatchObject({ code: 0 })
+  expect(forgetting.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${first} +1$`, 'm'))
+  expect(forgetting.printed.join('\n')).toContain('1 slice in 1 partition. The next sync reads it again.')
   const [last] = await readRunReports(account.database.db, { count: 1 })
   expect(last).toMatchObject({ command: 'ledger forget', status: 'ok' })
-  const shown = (await run(ledger, ['show', ...RECORDS])).printed.join('\n')
-  expect(shown).toContain(`watch_records channel=${first}: last landed 2026-11-20 14:30, verified
+  const output = (await run(ledger, ['show', ...RECORDS])).printed.join('\n')
+  expect(output).toContain(`watch_records channel=${first}: last landed 2026-11-20 14:30, verified
   covered  2015-01-01 to 2026-11-07
   covered  2026-11-11 to 2026-11-20 14:25
   gap      2026-11-07 to 2026-11-11
   gap      2026-11-20 14:25 to 2026-11-20 14:30`)
-  expect(shown).toContain(`watch_records channel=${second}: last landed 2026-11-20 14:30, verified
+  expect(output).toContain(`watch_records channel=${second}: last landed 2026-11-20 14:30, verified
   covered  2015-01-01 to 2026-11-20 14:25
 `)
 
@@ -49,19 +49,19 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
   expect(await run(sync, RECORDS)).toMatchObject({ code: 0 })
   // Each request asks for a minute more on both sides.
   const again = [first, '2026-11-06 23:59:00', '2026-11-11 00:01:00']
-  expect(windowsAsked(before)).toHaveLength(3)
-  expect(new Set(windowsAsked(before))).toEqual(new Set([...lookback, again]))
+  expect(requestedWindows(before)).toHaveLength(3)
+  expect(new Set(requestedWindows(before))).toEqual(new Set([...lookback, again]))
   const covered = (await run(ledger, RECORDS)).printed.filter((line) => line.startsWith('  covered'))
   expect(covered).toEqual(Array(2).fill('  covered  2015-01-01 to 2026-11-20 14:25'))
 })
 
-test('everything can be forgotten, of the streams that have a past', async () => {
+test('everything can be forgotten, except of streams without a time filter', async () => {
   await account.run(sync)
-  const always = ['forget', '--from', '1970-01-01', '--to', '9999-12-31']
-  const some = await account.run(ledger, ['forget', '--streams', 'gifts,visitors'])
-  expect(some.printed.join('\n')).toContain('visitors: nothing to forget; every sync reads the whole list anyway.')
-  expect((await account.run(ledger, [...always, '--streams', 'visitors'])).printed[0]).toContain('nothing is')
-  const all = (await account.run(ledger, always)).printed.map((line) => line.split(' ')[0])
+  const allTime = ['forget', '--from', '1970-01-01', '--to', '9999-12-31']
+  const selected = await account.run(ledger, ['forget', '--streams', 'gifts,visitors'])
+  expect(selected.printed.join('\n')).toContain('visitors: nothing to forget; every sync reads the whole list anyway.')
+  expect((await account.run(ledger, [...allTime, '--streams', 'visitors'])).printed[0]).toContain('nothing is')
+  const all = (await account.run(ledger, allTime)).printed.map((line) => line.split(' ')[0])
   expect(all).toEqual(expect.arrayContaining(['watch_records', 'signups']))
   expect(all).not.toContain('gifts')
   const { rows } = await sql`select from livehouse_ops.slices
@@ -69,7 +69,7 @@ test('everything can be forgotten, of the streams that have a past', async () =>
   expect(rows).toEqual([])
 })
 
-test('what failed is shown with its reason until a later reading has made it good; what is cut off an earlier one makes nothing good', async () => {
+test('a failure is shown until a later reading succeeds; a part cut off an earlier one does not hide it', async () => {
   const { emulator, run, clock, database } = account
   const [first = ''] = emulator.channelIds
   const problems = async (...argv: string[]) =>
@@ -99,17 +99,17 @@ test('what failed is shown with its reason until a later reading has made it goo
   expect(rows).toEqual([{ latest_proof: 'failed' }])
 })
 
-test('many partitions are summed up, and shown where their channels are named', async () => {
+test('many partitions are summarized, and listed if their channels are named', async () => {
   const ids = Array.from({ length: 30 }, (_, index) => `${index + 1}`)
   const settings = { LIVEHOUSE_CHANNELS: ids.join(',') }
   const all = await account.run(ledger, [], settings)
   expect(all.printed.length).toBeLessThan(20)
   expect(all.printed.join('\n')).toMatch(/--channels shows each of the \d{3} partitions/)
-  const some = await account.run(ledger, ['--channels', ids.slice(0, 25).join(',')], settings)
-  expect(some.printed.join('\n')).toContain('gifts channel=25/type=prop: never read')
+  const selected = await account.run(ledger, ['--channels', ids.slice(0, 25).join(',')], settings)
+  expect(selected.printed.join('\n')).toContain('gifts channel=25/type=prop: never read')
 })
 
-test('what a backfill has read in vain before the history counts until it is forgotten', async () => {
+test('a failed backfill before the start of the history is a shortfall until it is forgotten', async () => {
   const { emulator, run } = account
   const settings = { LIVEHOUSE_HISTORY_FROM: '2026-11-01' }
   await run(sync, RECORDS, settings)

@@ -14,12 +14,12 @@ async function run(url: string, ...argv: string[]) {
   return printed
 }
 
-test('status, up, down and sql say what is and what was done; where the server of the queue is away, all else is made', async () => {
+test('status, up, down and sql print what they do; views are published even if the queue is unreachable', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { url } = database
   const names = Object.keys(await loadMigrations())
   expect(await run(url, 'status')).toEqual(names.map((name) => `${name}  pending`))
-  // It takes no lock that any login of the database could hold.
+  // It takes no advisory lock, which any login of the database could hold.
   const script = /^(?!.*pg_advisory).*create table livehouse_ops\.runs.*CREATE TABLE pgboss\.job/s
   expect((await run(url, 'sql')).join()).toMatch(script)
   expect(await run(url, 'up')).toEqual(names.map((name) => `applied: ${name}`))
@@ -43,7 +43,7 @@ test('a queue of an older version is refused until the printed SQL has upgraded 
   const { error } = await runVerb(worker, [], { environment })
   expect(error).toMatchObject({ code: 'db.pendingMigrations', message: expect.stringContaining('outdated') })
 
-  // As psql runs it: the transaction, then what cannot be in one.
+  // As psql runs it: the transaction, then the statements that cannot run in one.
   const [transaction = '', builds = ''] = (await run(database.url, 'sql')).join('\n').split(/(?<=^ *COMMIT;)/m)
   expect(transaction).not.toContain('pg_advisory')
   for (const statement of [transaction, ...builds.split(/;$/m)]) await sql.raw(statement).execute(database.db)

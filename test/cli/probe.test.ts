@@ -5,7 +5,7 @@ import { refusal } from '../helpers/fault-effects.ts'
 import { readSourceFacts } from '../../src/ledger/source.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
-test('the findings are kept, and the next sync tries the place that was found; partial and failed probes are on record', async () => {
+test('findings are stored and used by the next sync, and partial and failed probes are recorded', async () => {
   await using account = await startAccount({ switches: { listParams: 'body' } })
   const { emulator, database, run } = account
   const { code, printed } = await run(probe)
@@ -13,9 +13,9 @@ test('the findings are kept, and the next sync tries the place that was found; p
   expect(printed.at(-1)).toBe(`ok: ${emulator.calls.length} calls; kept in livehouse_ops.source_facts`)
   expect(new Set(emulator.calls.map(({ endpoint }) => endpoint))).toEqual(new Set(['managers', 'managersUsage']))
 
-  const kept = await readSourceFacts(database.db)
-  expect(kept.length).toBeGreaterThan(0)
-  for (const { subject, answer } of kept)
+  const facts = await readSourceFacts(database.db)
+  expect(facts.length).toBeGreaterThan(0)
+  for (const { subject, answer } of facts)
     expect(printed.join('\n')).toMatch(new RegExp(`^✓ ${subject} +where the parameters are read: ${answer}$`, 'm'))
   const [first] = await database.db.selectFrom('livehouse_ops.runs').selectAll().execute()
   expect(first).toMatchObject({ command: 'probe', status: 'ok' })

@@ -8,7 +8,7 @@ import type { ProgressEvent } from '../../src/core/outcome.ts'
 
 const begin = { name: 'watch_records_v1', startedAtMs: 0, endedAtMs: undefined }
 
-test('a line fits sixty columns, and something moves in it each second, also before anything is planned', () => {
+test('a line fits sixty columns and shows the elapsed time, even before anything is planned', () => {
   const state = { rows: 9_999_999, parts: 12_345, endedParts: 5, share: 0.5 }
   for (const seconds of [0, 1, 59, 3599, 35_999]) {
     const lines = [
@@ -22,7 +22,7 @@ test('a line fits sixty columns, and something moves in it each second, also bef
   expect(formatLine({ ...begin, state, endedAtMs: 1000 }, 2000)).toMatch(/ rows 1.0 s$/)
 })
 
-test('how far a stream is never goes back, also where a slice turns out to be many', () => {
+test("a stream's share never decreases, even if a slice is cut into many", () => {
   const tally = createProgressTally()
   const stream = 'gifts'
   const events: readonly ProgressEvent[] = [
@@ -35,7 +35,7 @@ test('how far a stream is never goes back, also where a slice turns out to be ma
   expect(events.map((event) => tally(event).share)).toEqual([0, 0.25, 0.5, 0.5, 0.5])
 })
 
-test('what is written right before its end is shown, and of an opening nothing but that is left', async () => {
+test('a line that is written just before the end is shown, and nothing else of the opening is left', async () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 80 })
   let write = (_text: string): void => {}
   let isReleased = false
@@ -44,13 +44,13 @@ test('what is written right before its end is shown, and of an opening nothing b
     return () => void (isReleased = true)
   }
   const progress = createProgressBars(divert, { ...systemClock, now: () => 0 }, { opening: 'opening database', stream })
-  let shown = ''
-  for (; !shown.includes('opening database '); shown += String(stream.read())) await once(stream, 'readable')
+  let output = ''
+  for (; !output.includes('opening database '); output += String(stream.read())) await once(stream, 'readable')
   write('database: here\n')
   progress[Symbol.dispose]()
   expect(isReleased).toBe(true)
-  shown += String(stream.read())
-  expect(shown).not.toContain('\u001B[?7l') // Long lines are not cut (DECAWM).
-  expect(shown.split('\u001B[0Jdatabase: here\n')[1]).toContain('opening database ')
-  expect(shown.endsWith('\u001B[1G\u001B[0J')).toBe(true)
+  output += String(stream.read())
+  expect(output).not.toContain('\u001B[?7l') // Long lines are not cut (DECAWM).
+  expect(output.split('\u001B[0Jdatabase: here\n')[1]).toContain('opening database ')
+  expect(output.endsWith('\u001B[1G\u001B[0J')).toBe(true)
 })

@@ -29,8 +29,8 @@ beforeEach(async () => {
 
 const newRun = async () => await startRun(database.db, { command: 'sync', settings: {}, startedAt: seenAt })
 
-/** Puts items into quarantine as a new run would have. @returns that run */
-async function keep(
+/** Puts items into quarantine as a new run would. @returns that run */
+async function addItems(
   partition: string,
   raws: readonly string[],
   { reason = 'not understood', stream = 'visitors', headers = null as string | null } = {},
@@ -42,18 +42,18 @@ async function keep(
 }
 
 async function run(...argv: string[]) {
-  const [verb, given] = argv[0] === 'status' ? [status, []] : [quarantine, argv]
-  const { code, printed } = await runVerb(verb, given, { environment: { DATABASE_URL: database.url } })
+  const [verb, args] = argv[0] === 'status' ? [status, []] : [quarantine, argv]
+  const { code, printed } = await runVerb(verb, args, { environment: { DATABASE_URL: database.url } })
   expect(code).toBe(0)
   return printed
 }
 
-test('list shows kinds of reasons without values, a sample of each, and that there are none', async () => {
+test('list groups items by reason without values, with a sample, and says if there are none', async () => {
   expect(await run()).toEqual(['nothing is in quarantine'])
   expect(await run('retry')).toEqual(['nothing to retry: no item is unreadable'])
   for (const channel of ['1', '2', '3', '4', '5'])
-    await keep(`channel=${channel}`, [long], { reason: `user_id is "${channel}", and a row needs it` })
-  await keep('channel=9', ['7'], { reason: 'it is 13812345678,\nnot "张三\\"" nor "of nobody' })
+    await addItems(`channel=${channel}`, [long], { reason: `user_id is "${channel}", and a row needs it` })
+  await addItems('channel=9', ['7'], { reason: 'it is 13812345678,\nnot "张三\\"" nor "of nobody' })
   expect(await run('list', '--stream', 'visitors')).toEqual([
     'visitors: 5 items of channel=1, channel=2, channel=3, 2 more',
     '  reason      user_id is …, and a row needs it',
@@ -72,7 +72,7 @@ test('list shows kinds of reasons without values, a sample of each, and that the
   expect(await run('--stream', 'gifts')).toEqual(['nothing is in quarantine'])
 })
 
-/** What a retry says of a stream: how many items, inserted, updated, unchanged, still unreadable. */
+/** What a retry prints, and its counts for a stream: items, inserted, updated, unchanged, still unreadable. */
 async function retry(stream: string) {
   const lines = await run('retry')
   expect(lines[0]).toMatch(/^stream +items +inserted +updated +unchanged +still unreadable$/)
@@ -90,14 +90,14 @@ const readNicknames = async () => {
 }
 
 const readUnresolved = async () => {
-  const kept = database.db.selectFrom('livehouse_ops.quarantine').select('raw').where('resolved_at', 'is', null)
-  return (await kept.execute()).map(({ raw }) => raw)
+  const unresolved = database.db.selectFrom('livehouse_ops.quarantine').select('raw').where('resolved_at', 'is', null)
+  return (await unresolved.execute()).map(({ raw }) => raw)
 }
 
-test('retry says what became of the items, in the zone of the source, and is a run on record', async () => {
-  const came = (time: string) => JSON.stringify({ user_id: 'a', first_login_time: time, last_online_time: time })
-  // The freshest of a key counts.
-  const runId = await keep('channel=9', [came('2026-11-01 08:00:00'), came('2026-10-31 08:00:00'), '7'])
+test("retry prints what became of the items, reads times in the source's zone, and is recorded as a run", async () => {
+  const item = (time: string) => JSON.stringify({ user_id: 'a', first_login_time: time, last_online_time: time })
+  // The latest item of a key wins.
+  const runId = await addItems('channel=9', [item('2026-11-01 08:00:00'), item('2026-10-31 08:00:00'), '7'])
   expect(await retry('visitors')).toMatchObject({ counts: [3, 1, 0, 1, 1] })
   const { db } = database
   const { rows } = await sql`select first_login_at, run_id from livehouse.visitors`.execute(db)
@@ -107,7 +107,7 @@ test('retry says what became of the items, in the zone of the source, and is a r
 })
 
 test('a row that was written after the item was received, or by the same run, is not overwritten', async () => {
-  const runId = await keep('channel=9', ['{"user_id": "a", "nick": "stale"}'])
+  const runId = await addItems('channel=9', ['{"user_id": "a", "nick": "stale"}'])
   await insertVisitor(await newRun(), 'later')
   expect(await retry('visitors')).toMatchObject({ counts: [1, 0, 0, 1, 0] })
   expect(await readNicknames()).toEqual(['later'])
@@ -122,17 +122,17 @@ test('a row that was written after the item was received, or by the same run, is
 test.each([
   ['older', '2026-11-01 11:59:59'],
   ['as old', '2026-11-01 12:00:00'],
-])('the loser of a duplicate, %s and received later, does not overwrite the winner', async (_, at) => {
+])('a duplicate that is %s but was received later does not overwrite the winner', async (_, at) => {
   await insertVisitor(await newRun(), 'winner', '2026-11-01 12:00:00')
-  await keep('channel=9', [JSON.stringify({ user_id: 'a', nick: 'loser', last_online_time: at })])
+  await addItems('channel=9', [JSON.stringify({ user_id: 'a', nick: 'loser', last_online_time: at })])
   expect(await retry('visitors')).toMatchObject({ counts: [1, 0, 0, 1, 0] })
   expect(await readNicknames()).toEqual(['winner'])
 })
 
-test('signups that can be read stay in quarantine, and their minutes are to be read again', async () => {
+test('signups that have become readable stay in quarantine, and their minutes become gaps', async () => {
   const row = (at: string) => JSON.stringify(['u1', 'Nick', '130', 'yes', at])
   const headers = JSON.stringify(['user id', 'nickname', 'phone', 'Coming?', 'time'])
-  const runId = await keep('channel=9/question=q1', [row('2017-03-01 08:00:00'), row('2026-11-01 12:00:30')], {
+  const runId = await addItems('channel=9/question=q1', [row('2017-03-01 08:00:00'), row('2026-11-01 12:00:30')], {
     stream: 'signups',
     headers,
   })
@@ -152,13 +152,13 @@ test('signups that can be read stay in quarantine, and their minutes are to be r
   expect([...gaps.values()]).toEqual([[minuteOf('2017-03-01 08:00'), minuteOf('2026-11-01 12:00')], []])
 })
 
-test('a record whose id version 2 has for another stays, and one that turns out to be such becomes one', async () => {
+test('a version 1 record that conflicts with version 2 stays in quarantine, also if a retry finds out', async () => {
   const record = (fields: object) => JSON.stringify({ record_id: 5, user_id: 'u1', ...fields })
-  await keep('channel=9', [record({})], { stream: 'watch_records' })
+  await addItems('channel=9', [record({})], { stream: 'watch_records' })
   await retry('watch_records')
   const place = { stream: 'watch_records_v1', partition: 'channel=9', runId: await newRun(), seenAt, timeZone } as const
   await quarantineItems(database.db, place, [conflictItem(record({ user_id: 'u2' }), 'record_id', ['user_id'])])
-  await keep('channel=9', [record({ user_id: 'u3' }), record({ nick: 'A' })], { stream: place.stream })
+  await addItems('channel=9', [record({ user_id: 'u3' }), record({ nick: 'A' })], { stream: place.stream })
   expect(await retry('watch_records_v1')).toMatchObject({ counts: [3, 0, 0, 3, 0] })
   expect(new Set((await readUnresolved()).map((raw) => JSON.parse(raw).user_id))).toEqual(new Set(['u2', 'u3']))
 })

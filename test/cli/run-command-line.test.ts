@@ -3,7 +3,7 @@ import type { Command } from '../../src/cli/command.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { livehouse } from '../helpers/command-line.ts'
 
-/** A sync that does this instead. */
+/** Runs a command line in which `sync` is replaced. */
 async function run(argv: readonly string[], command: Command['run'], settings: Readonly<Record<string, string>> = {}) {
   const environment = { LIVEHOUSE_APP_SECRET: 'hush-hush', ...settings }
   return await livehouse(argv, environment, { sync: ['', async () => ({ help: () => '', run: command })] })
@@ -18,20 +18,20 @@ const config = new LivehouseError('config.invalid', '2 settings are missing or w
 
 test.each([
   ['', config],
-  [', whatever cleaning up ran into after it', new SuppressedError(new Error('cannot close'), config)],
-])('a failure is one message, its problems one a line%s', async (_case, error) => {
+  [', even if the cleanup fails after it', new SuppressedError(new Error('cannot close'), config)],
+])('a failure is one message with a line for each problem%s', async (_case, error) => {
   const { code, out, err } = await run(['sync'], failWith(error))
   expect({ code, out }).toEqual({ code: 2, out: '' })
   const hint = 'The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'
   expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n${hint}\n`)
 })
 
-const away = new LivehouseError('db.unreachable', 'no database at h:1', {})
+const unreachable = new LivehouseError('db.unreachable', 'no database at h:1', {})
 
 test.each([
   [2, config, problems],
-  [1, away, ['no database at h:1']],
-])('a failure exits with %i, and is one JSON object, an error a problem', async (exitCode, error, messages) => {
+  [1, unreachable, ['no database at h:1']],
+])('a failure exits with %i and one JSON object with an error for each problem', async (exitCode, error, messages) => {
   const { code, out, err } = await run(['sync', '--json'], failWith(error))
   expect(code).toBe(exitCode)
   expect(out.trimEnd().split('\n')).toHaveLength(1)
@@ -40,7 +40,7 @@ test.each([
   expect(err).toContain(`livehouse sync: ${error.message}\n`)
 })
 
-test('a failure of our own making says how to see where, and shows it with LOG_LEVEL=debug', async () => {
+test('an internal error says how to locate it, and LOG_LEVEL=debug shows where it happened', async () => {
   const bug = failWith(new TypeError('x is not a function'))
   const { code, err } = await run(['sync'], bug)
   expect(code).toBe(1)
@@ -50,7 +50,7 @@ test('a failure of our own making says how to see where, and shows it with LOG_L
   expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
 })
 
-test('what a signal does is said where the command says all else, also beside its bars', async () => {
+test('what a signal does is printed to standard error, and the exit code is that of the signal', async () => {
   const controller = new AbortController()
   const interrupted = new LivehouseError('run.interrupted', 'interrupted', { signal: 'SIGINT' })
   const interrupt = async () => {

@@ -21,10 +21,10 @@ const settings = { LIVEHOUSE_JOBS_DIR: folder }
 
 beforeEach(async () => void (await sql`delete from livehouse_ops.job_runs`.execute(account.database.db)))
 
-test('a job runs now, whatever else is wrong in its folder, and says what its command would', async () => {
+test('a job runs even if others in its folder are broken, and reports what its command would', async () => {
   const streams = { managers: { slices: { verified: 1 } }, questionnaires: { slices: { verified: 2 } } }
-  const told = await account.runJson(run, ['lists'], settings)
-  expect(told).toMatchObject({ code: 0, command: 'run', job: 'lists', status: 'ok', streams })
+  const outcome = await account.runJson(run, ['lists'], settings)
+  expect(outcome).toMatchObject({ code: 0, command: 'run', job: 'lists', status: 'ok', streams })
   const record = await account.database.db.selectFrom('livehouse_ops.job_runs').selectAll().executeTakeFirstOrThrow()
   expect(record).toMatchObject({ job: 'lists', local_time: null, status: 'ended', outcome: 'ok' })
   const runs = account.database.db.selectFrom('livehouse_ops.runs').select('command')
@@ -34,17 +34,17 @@ test('a job runs now, whatever else is wrong in its folder, and says what its co
 test('a backfill job reads its last days, and leaves no open backfill behind', async () => {
   expect(await account.run(run, ['again'], settings)).toMatchObject({ code: 0 })
   const backfills = await account.database.db.selectFrom('livehouse_ops.backfills').selectAll().execute()
-  const asked = { from: '2026-11-18 00:00:00', to: '2026-11-21 00:00:00', streams: ['gifts'] }
-  expect(backfills).toMatchObject([{ status: 'finished', arguments: asked }])
+  const range = { from: '2026-11-18 00:00:00', to: '2026-11-21 00:00:00', streams: ['gifts'] }
+  expect(backfills).toMatchObject([{ status: 'finished', arguments: range }])
 })
 
-test('an audit job compares, and shows what it found', async () => {
+test('an audit job compares, and reports its verdicts', async () => {
   const compared = { partitions: [{ stream: 'managers', verdict: 'equal' }] }
-  const told = await account.runJson(run, ['compare'], settings)
-  expect(told).toMatchObject({ code: 0, command: 'run', job: 'compare', audit: compared })
+  const outcome = await account.runJson(run, ['compare'], settings)
+  expect(outcome).toMatchObject({ code: 0, command: 'run', job: 'compare', audit: compared })
 })
 
-test('while another process is at work on the job nothing is done, and that is said', async () => {
+test('while another process runs the job nothing is called, and the outcome is waiting', async () => {
   await using lock = await takeJob(account.database.db, 'lists')
   expect(lock).toBeDefined()
   const calls = account.emulator.calls.length

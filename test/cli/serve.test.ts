@@ -13,7 +13,7 @@ const TOKEN = 'open-sesame-open-sesame'
 const PAGE = 'status page: '
 const jobs = createJobsFolder({ managers: `export default { cron: '* * * * *', streams: ['managers'] }` })
 
-/** Serves on a free port. @returns where, and the end of it */
+/** Serves on a free port. @returns the URL, the running command, and what ends it */
 async function startServe(environment: Readonly<Record<string, string>>, overrides: Partial<CliContext> = {}) {
   const stop = new AbortController()
   const listening = Promise.withResolvers<string>()
@@ -31,34 +31,34 @@ async function startServe(environment: Readonly<Record<string, string>>, overrid
   return { url: String(await Promise.race([listening.promise, running])), running, end }
 }
 
-test('serve runs a job, and its page, probes and metrics tell of it', async () => {
+test('serve runs a job, and shows it on its page and in its metrics', async () => {
   await using account = await startAccount()
-  // It stands just before a full minute until serve has begun, however long that takes.
-  let begunAt: number | undefined
-  const sinceBegin = () => (begunAt === undefined ? 0 : systemClock.now() - begunAt)
+  // The clock stands just before a full minute until serve has started, however long that takes.
+  let startedAtMs: number | undefined
+  const sinceStart = () => (startedAtMs === undefined ? 0 : systemClock.now() - startedAtMs)
   let laterMs = 0
-  const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 6, 30, 59, 500) + sinceBegin() + laterMs }
+  const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 6, 30, 59, 500) + sinceStart() + laterMs }
   const ended = Promise.withResolvers<LogFields | undefined>()
   const info: Log['info'] = (event, fields) => {
-    if (event === 'serve.started') begunAt = systemClock.now()
+    if (event === 'serve.started') startedAtMs = systemClock.now()
     if (event === 'job.ended') ended.resolve(fields)
   }
   const settings = { LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP_TOKEN: TOKEN }
   const environment = { ...account.environment, ...settings }
   const { url, running, end } = await startServe(environment, { clock, log: { ...silentLog, info } })
-  const ask = async (path: string) =>
+  const fetchText = async (path: string) =>
     await (await fetch(url + path, { headers: { authorization: `Bearer ${TOKEN}` } })).text()
-  expect(await ask('/metrics')).toContain('livehouse_job_next_run_timestamp_seconds{job="managers"}')
+  expect(await fetchText('/metrics')).toContain('livehouse_job_next_run_timestamp_seconds{job="managers"}')
   expect(await Promise.race([ended.promise, running])).toMatchObject({ job: 'managers', status: 'ok' })
 
-  expect(JSON.parse(await ask('/readyz'))).toMatchObject({ status: 'ready' })
-  // What was read for the metrics before is shown a little longer.
+  expect(JSON.parse(await fetchText('/readyz'))).toMatchObject({ status: 'ready' })
+  // Metrics are cached for a while.
   laterMs = 600_000
-  const metrics = await ask('/metrics')
+  const metrics = await fetchText('/metrics')
   expect(metrics).toMatch(/livehouse_calls_total\{endpoint="managers",outcome="ok"\} [1-9]/)
   expect(metrics).toContain('livehouse_last_run_status{status="ok"} 1')
   expect(metrics).toContain('livehouse_build_info{version="1.2.3"} 1')
-  const page = await ask('/')
+  const page = await fetchText('/')
   expect(page).toContain('run managers')
   expect(page).toContain('<code>* * * * *</code>')
   expect(page).not.toContain(TOKEN)
@@ -68,35 +68,35 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
   await expect(fetch(url)).rejects.toThrow('fetch failed')
 })
 
-test('only a run without an end is running while somebody holds its job, or interrupted when nobody does', async () => {
+test('only an unfinished run is shown as running while its job is locked, or else as interrupted', async () => {
   await using account = await startAccount()
   const { db } = account.database
   const off = `export default { cron: '@yearly', enabled: false }`
   for (const name of ['alive', 'dead', 'done']) {
     const startedAt = new Date('2026-11-20T00:00:00Z')
-    const begun = await beginJobRun(db, { job: name, due: undefined, worker: 'other:1', startedAt })
-    if (name === 'done' && begun)
-      await endJobRun(db, begun, { status: 'ended', outcome: 'ok', runId: null, error: null, finishedAt: startedAt })
+    const jobRun = await beginJobRun(db, { job: name, due: undefined, worker: 'other:1', startedAt })
+    if (name === 'done' && jobRun)
+      await endJobRun(db, jobRun, { status: 'ended', outcome: 'ok', runId: null, error: null, finishedAt: startedAt })
   }
-  await using _held = await takeJob(db, 'alive')
-  await using _stillHeld = await takeJob(db, 'done')
+  await using _aliveLock = await takeJob(db, 'alive')
+  await using _doneLock = await takeJob(db, 'done')
   const folder = createJobsFolder({ alive: off, dead: off, done: off })
   const { url, end } = await startServe({ ...account.environment, LIVEHOUSE_JOBS_DIR: folder })
   const page = await (await fetch(url)).text()
-  const shown = page.matchAll(/<bdi>(alive|dead|done)<.bdi>.*?data-label="Last".*?<.svg>(\w+)<.span>/gs)
-  const states = [...shown].map(([, name, state]) => `${name} ${state}`)
+  const cells = page.matchAll(/<bdi>(alive|dead|done)<.bdi>.*?data-label="Last".*?<.svg>(\w+)<.span>/gs)
+  const states = [...cells].map(([, name, state]) => `${name} ${state}`)
   expect(states).toEqual(['alive running', 'dead interrupted', 'done ok'])
   await end()
 })
 
-test('the page is where it may be, or serve does not begin; without a page it does', async () => {
+test('serve does not start if a setting of its page is wrong, but starts without a page', async () => {
   await using account = await startAccount()
   const problemsOf = async (settings: Readonly<Record<string, string>>) =>
     (await account.run(serve, [], { LIVEHOUSE_JOBS_DIR: jobs, ...settings })).problems.join('\n')
   expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
-  const taken = new URL(account.emulator.baseUrl).host
-  const inUse = `LIVEHOUSE_HTTP is ${taken}, where livehouse cannot listen (listen EADDRINUSE: `
-  expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(inUse)
+  const usedAddress = new URL(account.emulator.baseUrl).host
+  const inUse = `LIVEHOUSE_HTTP is ${usedAddress}, where livehouse cannot listen (listen EADDRINUSE: `
+  expect(await problemsOf({ LIVEHOUSE_HTTP: usedAddress })).toContain(inUse)
   expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
 
   const stop = new AbortController()

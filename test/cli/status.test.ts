@@ -12,7 +12,7 @@ import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const account = ofTest(startAccount)
 
-async function look(...argv: string[]) {
+async function readStatus(...argv: string[]) {
   const { code, printed } = await account.run(status, argv)
   return { code, out: printed.join('\n') }
 }
@@ -28,13 +28,13 @@ test('an empty database has nothing to show, is late for --max-age, and stays em
   expect(rows).toEqual([])
 })
 
-test('what a sync left is shown: rows, freshness, proof, coverage, partitions and the run; what is older than --max-age is named', async () => {
+test('status shows rows, age, proof, coverage, partitions and run, and what is older than --max-age', async () => {
   await account.sync()
   account.clock.passHours(25)
-  const { code, out } = await look('--max-age', '26h')
+  const { code, out } = await readStatus('--max-age', '26h')
   expect(code).toBe(0)
   expect(out).toMatch(/^visitors +120 +25 h ago +verified +whole list +2 verified +1$/m)
-  // Settled five minutes before the run began, at 14:30 in Shanghai.
+  // Covered until five minutes before the run began, which was at 14:30 in Shanghai.
   expect(out).toMatch(/^watch_records +\d+ +25 h ago +verified +2026-11-20 14:25 +2 verified +1$/m)
   expect(out).toContain('quarantine: empty')
   expect(out).not.toContain('✗')
@@ -43,28 +43,28 @@ test('what a sync left is shown: rows, freshness, proof, coverage, partitions an
   account.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList' })
   await account.sync('visitors,watch_records')
   account.clock.passHours(2)
-  const late = await look('--max-age', '26h')
+  const late = await readStatus('--max-age', '26h')
   expect(late.code).toBe(3)
   expect(late.out).toContain('✗ watch_records: last landed 27 h ago, longer than 26h')
   expect(late.out).not.toContain('✗ visitors')
-  expect((await look('--max-age', '2d')).code).toBe(0)
+  expect((await readStatus('--max-age', '2d')).code).toBe(0)
 })
 
-test('a channel that failed shows in the partitions and in the coverage, until it is no longer configured', async () => {
+test('a failed channel is shown in the partitions and the coverage until it is no longer configured', async () => {
   const [channelId = ''] = account.emulator.channelIds
   account.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId })
   await account.sync()
-  const { out } = await look()
+  const { out } = await readStatus()
   expect(out).toMatch(new RegExp(`^watch_records .*nothing of channel=${channelId} +1 verified, 1 failed +1$`, 'm'))
 
   const { db } = account.database
   await sql`update livehouse.channels set state = 'retired' where channel_id = ${channelId}`.execute(db)
-  expect((await look()).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
+  expect((await readStatus()).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
 })
 
-test('--json is one object, with a list of what is late', async () => {
+test('--json prints one object with a list of stale streams', async () => {
   await account.sync('visitors,questionnaires')
-  const { code, out } = await look('--json', '--max-age', '1h')
+  const { code, out } = await readStatus('--json', '--max-age', '1h')
   expect(code).toBe(3)
   expect(JSON.parse(out)).toMatchObject({
     streams: {
@@ -82,13 +82,13 @@ test('--json is one object, with a list of what is late', async () => {
     quarantine: {},
     stale: streams.map(({ name }) => name).filter((name) => !['visitors', 'questionnaires'].includes(name)),
   })
-  // Without a channel there is nothing that the streams of channels could lack.
+  // Without channels, streams of channels cannot be stale.
   await sql`update livehouse.channels set state = 'retired'`.execute(account.database.db)
-  const { stale } = JSON.parse((await look('--json', '--max-age', '1h')).out)
+  const { stale } = JSON.parse((await readStatus('--json', '--max-age', '1h')).out)
   expect(stale).toEqual(streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [name] : [])))
 })
 
-test('a gap and a shortfall are named, with what is missing and how it is mended, until they are', async () => {
+test('gaps and shortfalls are shown, with what is missing and how to repair it, until they are repaired', async () => {
   await account.sync()
   const [first = '', second = ''] = account.emulator.channelIds
   const window = { from: parseWallTime('2026-11-01') ?? 0, to: parseWallTime('2026-11-03') ?? 0 }
@@ -96,36 +96,36 @@ test('a gap and a shortfall are named, with what is missing and how it is mended
   account.emulator.faults.push({ effect: missingRow(0), endpoint: 'visitorList', channelId: second })
   await account.sync('visitors')
 
-  const { out } = await look()
+  const { out } = await readStatus()
   expect(out).toContain(`✗ watch_records channel=${first}: not covered from 2026-11-01 00:00 to 2026-11-03 00:00`)
   expect(out).toMatch(new RegExp(`✗ visitors channel=${second}: short: the source says 60, but 59 distinct`))
   expect(out).toContain('livehouse backfill reads a range again')
-  const json = JSON.parse((await look('--json')).out)
-  expect(json).toMatchObject({ gap_count: 1, shortfall_count: 1, gaps: [{ partition: `channel=${first}` }] })
+  const readJson = JSON.parse((await readStatus('--json')).out)
+  expect(readJson).toMatchObject({ gap_count: 1, shortfall_count: 1, gaps: [{ partition: `channel=${first}` }] })
 
   account.emulator.faults.length = 0
   await account.sync()
-  expect((await look()).out).not.toContain('✗')
+  expect((await readStatus()).out).not.toContain('✗')
 })
 
-test('the calls on version 1 that are left today are shown', async () => {
+test('the calls of version 1 that are left today are shown', async () => {
   await using v1 = await startV1Account()
   v1.setRecords(2420)
-  const shown = async (settings = {}) => (await v1.run(status, [], settings)).printed.join('\n')
-  const json = async () => JSON.parse((await v1.run(status, ['--json'])).printed.join())
-  expect(await json()).toMatchObject({ v1_calls: null })
+  const readText = async (settings = {}) => (await v1.run(status, [], settings)).printed.join('\n')
+  const readJson = async () => JSON.parse((await v1.run(status, ['--json'])).printed.join())
+  expect(await readJson()).toMatchObject({ v1_calls: null })
 
   v1.emulator.faults.push({ effect: httpStatus(503), endpoint: 'userRecords', page: 4 })
   await v1.run(backfill, V1_BACKFILL)
-  expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-20): 4 of 10')
+  expect(await readText()).toContain('calls left on watch_records_v1 today (2026-11-20): 4 of 10')
   const ofAccount = { scope: 'account', used: 6, left: 4, spent_at: null }
-  expect(await shown({ LIVEHOUSE_V1_BUDGET: '7' })).toContain('(2026-11-20): 1 of 7')
+  expect(await readText({ LIVEHOUSE_V1_BUDGET: '7' })).toContain('(2026-11-20): 1 of 7')
   const calls = { service_day: '2026-11-20', budget: 10, scope: 'account', scopes: [ofAccount] }
-  expect(await json()).toMatchObject({ v1_calls: calls })
+  expect(await readJson()).toMatchObject({ v1_calls: calls })
   v1.nextDay()
-  expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-21): 10 of 10')
+  expect(await readText()).toContain('calls left on watch_records_v1 today (2026-11-21): 10 of 10')
 
   v1.emulator.faults.splice(0, 1, { effect: refusal(429_001), endpoint: 'userRecords' })
   await v1.run(backfill, V1_BACKFILL)
-  expect(await shown()).toContain('0 of 10 (the service has refused a further one)')
+  expect(await readText()).toContain('0 of 10 (the service has refused a further one)')
 })

@@ -3,7 +3,7 @@ import { summarize } from '../../src/cli/summary.ts'
 import { noCounts, noSlices } from '../../src/core/slice.ts'
 import { streams as all } from '../../src/streams/registry.ts'
 
-test('what a run of millions of rows did fits sixty columns, and names what is out of the usual; a clock that was set back makes no time negative', () => {
+test('a summary of millions of rows fits sixty columns, names anything unusual, and has no negative time', () => {
   const [extracted, inserted] = [9_999_999, 9_999_999]
   const counts = { ...noCounts, extracted, inserted, updated: inserted, unchanged: inserted, calls: 99_999, removed: 2 }
   const slices = { ...noSlices, verified: 1000, moving: 20 }

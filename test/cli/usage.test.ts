@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { livehouse } from '../helpers/command-line.ts'
 
-test('the help comes from the flags', async () => {
+test('the help is built from the flags', async () => {
   expect((await livehouse(['quarantine', '--help'])).out).toBe(`Usage: livehouse quarantine [list | retry] [flags]
 
 Lists items that could not become rows, and why, or retries them. Needs only the database. Samples are personal data.
@@ -32,13 +32,13 @@ test.each([
   ['help sync --', 'Usage: livehouse sync'],
   ['sync --json -h', 'Usage: livehouse sync'],
   ['sync --help --nonsense', 'Usage: livehouse sync'],
-])('%s asks for help', async (line, ...shown) => {
+])('%s prints help', async (line, ...texts) => {
   const { code, out, err } = await livehouse(line.split(' '))
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  for (const text of shown) expect(out).toContain(text)
+  for (const text of texts) expect(out).toContain(text)
 })
 
-/** Where nothing answers: a command that asked for anything would say so. */
+/** Addresses where nothing answers, so a command that calls any of them reports that. */
 const nowhere = {
   DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
   LIVEHOUSE_BASE_URL: 'http://127.0.0.1:9',
@@ -113,7 +113,7 @@ test.each([
   ['sync -- --help', 'unexpected argument "--help"'],
   ['sync --until 6:00', '--until is "6:00"; it should be a time of day, written 06:00'],
   ['sync --until 24:00', '--until is "24:00"; it should be a time of day, written 06:00'],
-])('livehouse %s is refused before anything is asked for', async (line, ...problems) => {
+])('livehouse %s is refused before anything is called', async (line, ...problems) => {
   const { code, err } = await livehouse(line.split(' '), nowhere)
   expect(code, err).toBe(2)
   for (const problem of problems) expect(err).toContain(problem)
