@@ -23,20 +23,20 @@ function problemsOf<T>(environment: Environment, read: SettingsReader<T>): reado
   return source.problems()
 }
 
-test('the environment takes from .env what the process does not set, in either form, and needs none', () => {
+test('.env supplies what the process does not set, in either form, and may be missing', () => {
   const path = createTemporaryFile('.env', '\u{feff}A=file\n# settings\nB="two words"\nC=file\nD_FILE=/from/file\n')
   const environment = readEnvironment({ A: 'process', C_FILE: '/c', D: 'process' }, join(path, '..'))
   expect(environment).toEqual({ A: 'process', B: 'two words', C_FILE: '/c', D: 'process' })
   expect(readEnvironment({ A: '1' }, createTemporaryFolder('config'))).toEqual({ A: '1' })
 })
 
-test('the environment says so when .env cannot be read', () => {
+test('an .env that cannot be read is an error', () => {
   const folder = createTemporaryFolder('config')
   mkdirSync(join(folder, '.env'))
   expect(() => readEnvironment({}, folder)).toThrow(expect.objectContaining({ code: 'config.invalid' }))
 })
 
-test('the service has the defaults of the contract', () => {
+test('service settings have the defaults of the contract', () => {
   expect(readSettings(service, readServiceSettings)).toEqual({
     baseUrl: 'https://api.example.com',
     authUrl: null,
@@ -56,9 +56,9 @@ test('the service has the defaults of the contract', () => {
   })
 })
 
-test('the service takes every setting', () => {
+test('every service setting is read', () => {
   const proxies = { http: 'http://lower:1', https: 'http://me:pw@proxy:3128', none: 'localhost' }
-  const taken: readonly [Environment, object][] = [
+  const cases: readonly [Environment, object][] = [
     [{ LIVEHOUSE_BASE_URL: 'http://127.0.0.1:8080/api/' }, { baseUrl: 'http://127.0.0.1:8080/api' }],
     [{ LIVEHOUSE_AUTH_URL: 'http://localhost:8080' }, { authUrl: 'http://localhost:8080' }],
     [{ LIVEHOUSE_APP_ID: ' 7 ' }, { appId: '7' }],
@@ -74,8 +74,8 @@ test('the service takes every setting', () => {
     [{ HTTP_PROXY: 'http://upper:1', http_proxy: proxies.http, HTTPS_PROXY: proxies.https }, { proxies }],
     [{ NO_PROXY: 'localhost' }, {}],
   ]
-  const [given, expected] = [0, 1].map((side) => Object.assign({}, ...taken.map((pair) => pair[side])))
-  expect(readSettings(given, readServiceSettings)).toEqual(expected)
+  const [environment, expected] = [0, 1].map((side) => Object.assign({}, ...cases.map((pair) => pair[side])))
+  expect(readSettings(environment, readServiceSettings)).toEqual(expected)
 })
 
 test.each([
@@ -90,7 +90,7 @@ test.each([
   // Node reads it as eight hours ahead, Postgres as eight hours behind.
   ['LIVEHOUSE_TIMEZONE', '+08:00', 'is "+08:00"; it should be a time zone such as Asia/Shanghai'],
   ['LIVEHOUSE_TIMEZONE', 'Shanghai', 'is "Shanghai"; it should be a time zone such as Asia/Shanghai'],
-  // Postgres knows no summer time by this name.
+  // Postgres applies no summer time under this name.
   ['LIVEHOUSE_TIMEZONE', 'cet', 'is "cet"; it should be a time zone such as Asia/Shanghai, Europe/Brussels or UTC'],
   ['LIVEHOUSE_ALLOW_HTTP', 'yes', 'is "yes"; it should be 0 or 1'],
   ['LIVEHOUSE_MAX_CALLS_PER_SECOND', '-1', 'is "-1"; it should be a number of calls a second from 0 to 1000000'],
@@ -112,7 +112,7 @@ test.each([
   expect(problems.join()).not.toContain('hush')
 })
 
-test('plain http is taken from loopback hosts, and from others when it is allowed', () => {
+test('plain http is accepted for loopback hosts, and for others if it is allowed', () => {
   for (const url of ['http://localhost:1', 'http://127.9.9.9', 'http://[::1]:8080'])
     expect(problemsOf({ ...service, LIVEHOUSE_BASE_URL: url }, readServiceSettings)).toEqual([])
   const allowed = { ...service, LIVEHOUSE_BASE_URL: 'http://api.example.com', LIVEHOUSE_ALLOW_HTTP: '1' }
@@ -123,14 +123,14 @@ test('plain http is taken from loopback hosts, and from others when it is allowe
   ])
 })
 
-test('an app id needs its secret and the address of tokens', () => {
+test('an app id needs its secret and the auth URL', () => {
   expect(problemsOf({ ...service, LIVEHOUSE_APP_ID: '7' }, readServiceSettings)).toEqual([
     expect.stringContaining('LIVEHOUSE_APP_SECRET is not set, but LIVEHOUSE_APP_ID is'),
     expect.stringContaining('LIVEHOUSE_AUTH_URL is not set, but LIVEHOUSE_APP_ID is'),
   ])
 })
 
-test('the database is a Postgres URL, in words that the driver does not warn of, or the embedded one', () => {
+test('the database is a Postgres URL, rewritten so that the driver does not warn, or the embedded one', () => {
   const DATABASE_URL = 'postgres://me:pw@db:5432/live@home?sslmode=require'
   expect(readSettings({ DATABASE_URL, LIVEHOUSE_DATA_DIR: '/data' }, readDatabaseSettings)).toEqual({
     target: { kind: 'url', url: 'postgres://me:pw@db:5432/live@home?sslmode=verify-full' },
@@ -148,8 +148,8 @@ test.each([
   ['mysql://me:hush@db/x', 'DATABASE_URL (not shown) is not valid; it should be a Postgres URL'],
   ['postgres://me:hush@db/a%b', '%25 for a %'],
   ...['#', '/', '?'].map((mark) => [`postgres://me:hush@ed${mark}hush:x@db/x`, 'with %40 for an @']),
-])('the database %j is a problem that says both ways', (given, problem) => {
-  const problems = problemsOf({ DATABASE_URL: given }, readDatabaseSettings)
+])('the database %j is a problem that names both alternatives', (url, problem) => {
+  const problems = problemsOf({ DATABASE_URL: url }, readDatabaseSettings)
   expect(problems).toEqual([expect.stringContaining(problem)])
   expect(problems[0]).toContain('or the word embedded')
   expect(problems[0]).not.toContain('hush')
@@ -163,7 +163,7 @@ test('history and log level have the defaults of the contract', () => {
   expect(readSettings({}, readLogLevel)).toBe('info')
 })
 
-test('every secret is known to the logger, whatever else is wrong', () => {
+test('every secret is given to the logger, even if other settings are wrong', () => {
   const environment = {
     LIVEHOUSE_APP_SECRET_FILE: createTemporaryFile('secret', 's-app\n'),
     LIVEHOUSE_API_TOKEN: 's token',

@@ -10,12 +10,12 @@ function read(environment: Readonly<Record<string, string>>) {
 const [webhook, heartbeatUrl] = ['https://robot.example.com/send?access_token=abc', 'http://127.0.0.1:9/beat']
 const robot = { LIVEHOUSE_ALERT_WEBHOOK: webhook, LIVEHOUSE_ALERT_FORMAT: 'dingtalk', LIVEHOUSE_ALERT_SECRET: 'SEC1' }
 const others = { LIVEHOUSE_ALERT_KEYWORD: '直播', LIVEHOUSE_LANG: 'zh-CN', LIVEHOUSE_HEARTBEAT_URL: heartbeatUrl }
-const nobody = { webhook: null, format: 'json', secret: null, keyword: null, language: 'en', heartbeatUrl: null }
+const noReceiver = { webhook: null, format: 'json', secret: null, keyword: null, language: 'en', heartbeatUrl: null }
 test.each([
-  ['nobody unless somebody is named', {}, nobody],
-  ['a robot with a signature and a keyword', robot, { ...nobody, webhook, format: 'dingtalk', secret: 'SEC1' }],
-  ['in another language, and a heartbeat', { ...robot, ...others }, { keyword: '直播', language: 'zh', heartbeatUrl }],
-])('is told: %s', (_, environment, settings) => {
+  ['no receiver by default', {}, noReceiver],
+  ['a robot with a signature', robot, { ...noReceiver, webhook, format: 'dingtalk', secret: 'SEC1' }],
+  ['keyword, language and heartbeat', { ...robot, ...others }, { keyword: '直播', language: 'zh', heartbeatUrl }],
+])('alert settings: %s', (_, environment, settings) => {
   expect(read(environment)).toMatchObject({ settings, problems: [] })
 })
 
@@ -28,7 +28,7 @@ test.each([
   [{ ...slack, LIVEHOUSE_ALERT_SECRET: 'hidden' }, 'slack has no signature'],
   [{ LIVEHOUSE_LANG: 'fr' }, 'LIVEHOUSE_LANG is "fr"'],
   [{ LIVEHOUSE_ALERT_KEYWORD: 'word' }, 'LIVEHOUSE_ALERT_WEBHOOK is not'],
-])('what cannot work is refused, without showing the address: %j', (environment, problem) => {
+])('settings that cannot work are refused without showing the address: %j', (environment, problem) => {
   const { problems } = read(environment)
   expect(problems).toEqual([expect.stringContaining(problem)])
   expect(problems.join('')).not.toContain('hidden')

@@ -19,7 +19,7 @@ test.each([
   expect(source.problems()).toEqual([])
 })
 
-test('what is wrong is named with what it should be', () => {
+test('each wrong value is reported with what it should be', () => {
   const source = createSettingSource({
     LIVEHOUSE_CURRENCY: 'yuan',
     LIVEHOUSE_MASK: 'phone,mail,',

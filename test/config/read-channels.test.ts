@@ -18,7 +18,7 @@ function problemsOf(value: string): readonly string[] {
   return source.problems()
 }
 
-test('channels are read from a list, or from CSV with a header in any order, quotes, comments and a byte order mark', () => {
+test('channels are read from a list, or from CSV with columns in any order, quotes, comments and a BOM', () => {
   expect(read(' 9, 10 ,a-b_c')).toEqual(['9', '10', 'a-b_c'].map((channelId) => ({ channelId, ...plain })))
   expect(readSettings({}, readChannelsIfAny)).toEqual([])
   const file = channelsFile(
@@ -33,11 +33,11 @@ test('channels are read from a list, or from CSV with a header in any order, quo
 test.each<[string, Uint8Array]>([
   ['GBK, as a Chinese spreadsheet saves it', Buffer.from('6368616e6e656c5f69642c6c6162656c0a392cb4f3bbe10a', 'hex')],
   ['UTF-16 with tabs', Buffer.from('\ufeffchannel_id\tlabel\r\n9\t大会\r\n', 'utf16le')],
-  ['UTF-16, the other way round', Buffer.from('\ufeffchannel_id,label\n9,大会\n', 'utf16le').swap16()],
+  ['UTF-16 in the other byte order', Buffer.from('\ufeffchannel_id,label\n9,大会\n', 'utf16le').swap16()],
   ['UTF-16 without a mark', Buffer.from('channel_id,label\n9,大会\n', 'utf16le')],
-  ['UTF-16 without a mark, the other way round', Buffer.from('channel_id,label\n9,大会\n', 'utf16le').swap16()],
-  ['semicolons, its lines ending in two ways', Buffer.from('channel_id;label\r\n9;大会\n# ours\n')],
-])('a file in %s is read', (_, content) => {
+  ['UTF-16 without a mark in the other byte order', Buffer.from('channel_id,label\n9,大会\n', 'utf16le').swap16()],
+  ['semicolons and mixed line ends', Buffer.from('channel_id;label\r\n9;大会\n# ours\n')],
+])('a file is read: %s', (_, content) => {
   expect(read(channelsFile(content))).toEqual([{ ...plain, channelId: '9', label: '大会' }])
 })
 
@@ -50,7 +50,7 @@ test.each([
   ['@/', 'the file / cannot be read (it is a folder)'],
   ['nowhere.csv', '"nowhere.csv" looks like a file; it should be @nowhere.csv'],
   ['./ids', '"./ids" looks like a file; it should be @./ids'],
-])('a problem is told with its place: %j', (value, problem) => {
+])('a problem is reported with its position: %j', (value, problem) => {
   expect(problemsOf(value)).toEqual([expect.stringContaining(problem)])
 })
 
@@ -69,6 +69,6 @@ test.each([
   ['id;name\n9;a\n', 'has the header "id,name"; it should have channel_id and optionally label, group, from, '],
   ['channel_id,label\n9,a\0\n', 'it is not text in UTF-8, UTF-16 or GBK'],
   [new Uint8Array([0x39, 0xff]), 'it is not text in UTF-8, UTF-16 or GBK'],
-])('a problem is told with its place in a file: %j', (content, problem) => {
+])('a problem is reported with its position in a file: %j', (content, problem) => {
   expect(problemsOf(channelsFile(content))).toEqual([expect.stringContaining(problem)])
 })

@@ -9,14 +9,14 @@ test.each([
   ['/nowhere/token', 'TOKEN_FILE names /nowhere/token, which cannot be read (there is no such file); it should hold'],
   ['/', 'TOKEN_FILE names /, which cannot be read (it is a folder)'],
   [temporaryFile('\n'), 'which is empty; it should hold the value of TOKEN'],
-])('a value from the file %s is a problem, told once', (path, problem) => {
+])('a value that cannot be read from the file %s is reported once', (path, problem) => {
   const source = createSettingSource({ TOKEN_FILE: path })
   expect([source.value('TOKEN'), source.value('TOKEN')]).toEqual([undefined, undefined])
   expect(source.isSet('TOKEN')).toBe(true)
   expect(source.problems()).toEqual([expect.stringContaining(problem)])
 })
 
-test('a value may come from a file, without its last line feed, but not from both; and blank is not set', () => {
+test('a value may come from a file, less its final line feed, but not from both; a blank one is not set', () => {
   const source = createSettingSource({ TOKEN_FILE: temporaryFile('from-file\n') })
   expect([source.value('TOKEN'), source.problems()]).toEqual(['from-file', []])
   const both = createSettingSource({ TOKEN: 'a', TOKEN_FILE: temporaryFile('b') })
@@ -26,14 +26,14 @@ test('a value may come from a file, without its last line feed, but not from bot
   expect([blank.value('TOKEN'), blank.isSet('TOKEN'), blank.problems()]).toEqual([undefined, false, []])
 })
 
-test('what everybody may change is refused for root, and for nobody else', () => {
+test('a file that everybody may change is refused for root only', () => {
   const path = temporaryFile('')
   chmodSync(path, 0o666)
   expect(describeOpenFile(path, 1000)).toBeUndefined()
   expect(describeOpenFile(path, 0)).toContain(`chmod o-w ${path}`)
 })
 
-test('the settings that are read are those of .env.example, by which others are told apart', () => {
+test('the settings that are read are those of .env.example', () => {
   const readers = ['src/config.ts', ...readdirSync('src/config').map((file) => `src/config/${file}`)]
   const read = readers.flatMap((path) => readFileSync(path, 'utf8').match(/(?<=')LIVEHOUSE_[A-Z0-9_]+(?=')/g) ?? [])
   expect(new Set(read)).toEqual(new Set(readFileSync('.env.example', 'utf8').match(/\bLIVEHOUSE_[A-Z0-9_]+/g)))
