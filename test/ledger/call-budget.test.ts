@@ -25,10 +25,10 @@ const readRows = async () =>
     .execute()
 
 /** Reserves a call at a time of the service's clock. @returns the day that it was charged to, or `until` when to wait */
-async function take(at: string, given: Partial<BudgetSettings> = {}, channelId = '9', db = database.db) {
+async function reserve(at: string, changes: Partial<BudgetSettings> = {}, channelId = '9', db = database.db) {
   try {
-    const reserve = callBudget(db, { ...settings, ...given }, ownClock)
-    return (await reserve(channelId, Date.parse(`${at}${given.timeZone ? 'Z' : '+08:00'}`), signal)).serviceDay
+    const reserve = callBudget(db, { ...settings, ...changes }, ownClock)
+    return (await reserve(channelId, Date.parse(`${at}${changes.timeZone ? 'Z' : '+08:00'}`), signal)).serviceDay
   } catch (error) {
     if (hasCode(error, 'api.budgetSpent')) return `until ${error.details.resumesAt}`
     throw error
@@ -44,22 +44,22 @@ test.each([
   ['00:00:00', 'until 2026-11-19T16:05:00.000Z'],
   ['00:04:59', 'until 2026-11-19T16:05:00.000Z'],
   ['00:05:00', '2026-11-20'],
-])('at %s: %s', async (time, expected) => {
-  expect(await take(`2026-11-20T${time}`)).toBe(expected)
+])('a call at %s: %s', async (time, expected) => {
+  expect(await reserve(`2026-11-20T${time}`)).toBe(expected)
   expect(await readRows()).toHaveLength(expected.startsWith('until') ? 0 : 1)
 })
 
 test('where daylight saving begins at midnight, the day and its margin begin at 1:00', async () => {
   const cairo = { timeZone: 'Africa/Cairo' }
-  expect(await take('2026-04-23T21:54:59', cairo)).toBe('2026-04-23')
-  expect(await take('2026-04-23T22:04:59', cairo)).toBe('until 2026-04-23T22:05:00.000Z')
-  expect(await take('2026-04-23T22:05:00', cairo)).toBe('2026-04-24')
+  expect(await reserve('2026-04-23T21:54:59', cairo)).toBe('2026-04-23')
+  expect(await reserve('2026-04-23T22:04:59', cairo)).toBe('until 2026-04-23T22:05:00.000Z')
+  expect(await reserve('2026-04-23T22:05:00', cairo)).toBe('2026-04-24')
 })
 
 test('a clock that was set back gets no new day, and the message names the recorded day', async () => {
-  for (const hour of ['09', '10']) await take(`2026-11-21T${hour}:00:00`)
-  expect(await take('2026-11-20T23:58:00')).toBe('until 2026-11-21T16:05:00.000Z')
-  expect(await take('2026-11-20T12:00:00')).toBe('2026-11-21')
+  for (const hour of ['09', '10']) await reserve(`2026-11-21T${hour}:00:00`)
+  expect(await reserve('2026-11-20T23:58:00')).toBe('until 2026-11-21T16:05:00.000Z')
+  expect(await reserve('2026-11-20T12:00:00')).toBe('2026-11-21')
   const at = Date.parse('2026-11-20T12:00:00Z')
   const error = await errorOf(callBudget(database.db, settings, ownClock)('9', at, signal))
   expect(error).toMatchObject({ details: { resumesAt: '2026-11-21T16:05:00.000Z' } })
@@ -71,30 +71,30 @@ test('a host whose clock is a day behind does not use up the calls of the right 
   const nowMs = Date.now()
   // A zone in which it is noon, as the database's clock is the real one.
   const hoursBehind = new Date(nowMs).getUTCHours() - 12
-  const given = { ...settings, timeZone: `Etc/GMT${hoursBehind < 0 ? '' : '+'}${hoursBehind}` }
-  const callAt = async (ms: number) => await callBudget(database.db, given, { now: () => ms })('9', ms, signal)
-  for (let call = 0; call < given.v1Budget; call++) await callAt(nowMs)
+  const zoned = { ...settings, timeZone: `Etc/GMT${hoursBehind < 0 ? '' : '+'}${hoursBehind}` }
+  const callAt = async (ms: number) => await callBudget(database.db, zoned, { now: () => ms })('9', ms, signal)
+  for (let call = 0; call < zoned.v1Budget; call++) await callAt(nowMs)
   for (const daysBehind of [1, 0]) {
     expect(await errorOf(callAt(nowMs - daysBehind * 86_400_000))).toMatchObject({ code: 'api.budgetSpent' })
   }
 })
 
-test('a change of the scope gives no new calls: the account has what its channels have left, and each channel what the account has', async () => {
+test('a change of scope gives no new calls: account and channels have what the other scope has left', async () => {
   const byChannel = { v1BudgetScope: 'channel' } as const
-  for (const channelId of ['9', '10']) await take('2026-11-20T09:00:00', byChannel, channelId)
-  expect(await take('2026-11-20T12:00:00')).toBe('2026-11-20')
-  expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
+  for (const channelId of ['9', '10']) await reserve('2026-11-20T09:00:00', byChannel, channelId)
+  expect(await reserve('2026-11-20T12:00:00')).toBe('2026-11-20')
+  expect(await reserve('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
 
-  for (const hour of ['09', '10']) expect(await take(`2026-11-21T${hour}:00:00`)).toBe('2026-11-21')
+  for (const hour of ['09', '10']) expect(await reserve(`2026-11-21T${hour}:00:00`)).toBe('2026-11-21')
   for (const channelId of ['9', '10']) {
-    expect(await take('2026-11-21T12:00:00', byChannel, channelId)).toBe('2026-11-21')
-    expect(await take('2026-11-21T12:00:00', byChannel, channelId)).toBe('until 2026-11-21T16:05:00.000Z')
+    expect(await reserve('2026-11-21T12:00:00', byChannel, channelId)).toBe('2026-11-21')
+    expect(await reserve('2026-11-21T12:00:00', byChannel, channelId)).toBe('until 2026-11-21T16:05:00.000Z')
   }
 })
 
 test('a reserved call is durable, even if the database commits asynchronously', async () => {
   await using quick = await openDatabase(withParameters(database.url, { options: '-c synchronous_commit=off' }))
-  const seen: unknown[] = []
+  const commits: unknown[] = []
   await database.db.transaction().execute(async (trx) => {
     await sql`create function public.note() returns trigger language plpgsql as $$
       begin
@@ -106,51 +106,51 @@ test('a reserved call is durable, even if the database commits asynchronously', 
   })
   try {
     await quick.connection().execute(async (session) => {
-      await take('2026-11-20T09:00:00', {}, '9', session)
+      await reserve('2026-11-20T09:00:00', {}, '9', session)
       const { rows } = await sql<{ outside: string; inside: string }>`
         select current_setting('synchronous_commit') as outside,
           current_setting('note.commit') as inside`.execute(session)
-      seen.push(...rows)
+      commits.push(...rows)
     })
   } finally {
     await sql`drop trigger note on livehouse_ops.call_budget`.execute(database.db)
   }
-  expect(seen).toEqual([{ outside: 'off', inside: 'on' }])
+  expect(commits).toEqual([{ outside: 'off', inside: 'on' }])
 })
 
 test('no day is ever overspent, however many processes reserve calls at once and whatever their clocks show', async () => {
   await using other = await openDatabase(database.url)
-  const taking = fc.record({
+  const reservation = fc.record({
     day: fc.integer({ min: 1, max: 4 }),
     hour: fc.integer({ min: 1, max: 22 }),
     channelId: fc.constantFrom('9', '10'),
     isOther: fc.boolean(),
   })
-  const rounds = fc.array(fc.array(taking, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 })
+  const rounds = fc.array(fc.array(reservation, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(rounds, fc.constantFrom('account', 'channel'), async (plan, v1BudgetScope) => {
       await database.db.deleteFrom('livehouse_ops.call_budget').execute()
       const latest = new Map<string, string>()
-      const taken = new Map<string, number>()
+      const reserved = new Map<string, number>()
       for (const round of plan) {
         const results = await Promise.all(
           round.map(async ({ day, hour, channelId, isOther }) => {
             const at = `2026-11-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00`
-            return { channelId, day: await take(at, { v1BudgetScope }, channelId, isOther ? other : database.db) }
+            return { channelId, day: await reserve(at, { v1BudgetScope }, channelId, isOther ? other : database.db) }
           }),
         )
         for (const { channelId, day } of results.filter((each) => !each.day.startsWith('until'))) {
           const scope = v1BudgetScope === 'account' ? 'account' : `channel=${channelId}`
           // Never a day before the latest one on record at the start of the round.
           expect(day >= (latest.get(scope) ?? '')).toBe(true)
-          taken.set(`${scope} ${day}`, (taken.get(`${scope} ${day}`) ?? 0) + 1)
+          reserved.set(`${scope} ${day}`, (reserved.get(`${scope} ${day}`) ?? 0) + 1)
         }
         for (const { scope, service_day: day } of await readRows())
           latest.set(scope, [latest.get(scope) ?? '', day].sort().at(-1) ?? day)
       }
       const counts = (await readRows()).map(({ scope, service_day: day, calls }) => [`${scope} ${day}`, calls])
-      expect(new Map(counts.map(([name, calls]) => [name, calls]))).toEqual(taken)
-      expect(Math.max(...taken.values())).toBeLessThanOrEqual(settings.v1Budget)
+      expect(new Map(counts.map(([name, calls]) => [name, calls]))).toEqual(reserved)
+      expect(Math.max(...reserved.values())).toBeLessThanOrEqual(settings.v1Budget)
     }),
     { numRuns: 25 },
   )

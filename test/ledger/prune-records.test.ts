@@ -11,14 +11,14 @@ const database = ofTest(createTestDatabase)
 const ago = (days: number) => new Date(NOW.getTime() - days * DAY_MS)
 const prune = () => pruneRecords(database.db, NOW)
 
-async function ids(column: string, table: string): Promise<readonly string[]> {
+async function readIds(column: string, table: string): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     select ${sql.ref(column)}::text as id from ${sql.table(`livehouse_ops.${table}`)}
     order by ${sql.ref(column)}`.execute(database.db)
   return rows.map(({ id }) => id)
 }
 
-/** A run that is still `running` was killed. */
+/** Adds a run that ended so many days ago, or was killed if it is still `running`. */
 async function addRun(days: number, status = 'ok'): Promise<string> {
   const finishedAt = status === 'running' ? null : ago(days)
   const { rows } = await sql<{ id: string }>`
@@ -27,7 +27,7 @@ async function addRun(days: number, status = 'ok'): Promise<string> {
   return rows[0]?.id ?? ''
 }
 
-test('old runs are deleted, killed ones too, except runs that a table refers to; the list of these tables is complete', async () => {
+test('old runs are deleted, killed ones too, unless a table refers to them; no such table is missing', async () => {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
     where table_schema = 'livehouse_ops' and column_name = 'run_id'
@@ -44,8 +44,8 @@ test('old runs are deleted, killed ones too, except runs that a table refers to;
   for (const status of ['ok', 'running']) await addRun(401, status)
   const young = [await addRun(399), await addRun(1)]
   await prune()
-  expect(await ids('run_id', 'runs')).toEqual([named, ...young])
-  expect(await ids('status', 'job_runs')).toEqual(['running'])
+  expect(await readIds('run_id', 'runs')).toEqual([named, ...young])
+  expect(await readIds('status', 'job_runs')).toEqual(['running'])
 })
 
 test('old days of the call budget are deleted, and alerts except those with a notice still to send', async () => {
@@ -58,18 +58,18 @@ test('old days of the call budget are deleted, and alerts except those with a no
   ] as const) {
     await sql`insert into livehouse_ops.call_budget values (${scope}, ${day}, 10, ${NOW}, ${NOW})`.execute(database.db)
   }
-  for (const [cause, days, isTold] of [
+  for (const [cause, days, isSent] of [
     ['told', 401, true],
     ['young', 399, true],
     ['untold', 401, false],
   ] as const) {
     await sql`insert into livehouse_ops.alerts (cause, facts, raised_at, raised_sent_at, cleared_at, cleared_sent_at)
       values (${cause}, '{}', ${ago(950)}, ${ago(950)}, ${ago(days)},
-        ${isTold ? ago(days) : null})`.execute(database.db)
+        ${isSent ? ago(days) : null})`.execute(database.db)
   }
   await sql`insert into livehouse_ops.alerts (cause, facts, raised_at, raised_sent_at)
     values ('open', '{}', ${ago(950)}, ${ago(950)})`.execute(database.db)
   await prune()
-  expect(await ids('service_day', 'call_budget')).toEqual(['2025-11-01', '2026-11-01'])
-  expect(await ids('cause', 'alerts')).toEqual(['open', 'untold', 'young'])
+  expect(await readIds('service_day', 'call_budget')).toEqual(['2025-11-01', '2026-11-01'])
+  expect(await readIds('cause', 'alerts')).toEqual(['open', 'untold', 'young'])
 })

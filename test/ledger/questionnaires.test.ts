@@ -6,22 +6,22 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 
 const NOW = new Date('2026-11-20T06:30:00Z')
 
-test('a listing may have more questionnaires than a statement has parameters, and is recorded whole or not at all', async () => {
+test('a listing may exceed the parameters of a statement, and is recorded as a whole or not at all', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: NOW })
-  const seen = { runId, foundAt: NOW, since: NOW }
+  const listing = { runId, foundAt: NOW, since: NOW }
   const all = Array.from({ length: 66_000 }, (_, number) => `channel=1/question=${number}`)
-  const unlisted = async () => {
+  const countUnlisted = async () => {
     const { rows } = await sql<{ count: number }>`
       select count(*)::integer as count from livehouse_ops.unlisted_questionnaires`.execute(db)
     return rows[0]?.count
   }
-  await recordListing(db, { listed: [], unlisted: all }, seen)
-  expect(await unlisted()).toBe(66_000)
+  await recordListing(db, { listed: [], unlisted: all }, listing)
+  expect(await countUnlisted()).toBe(66_000)
   const unwritable = { listed: all, unlisted: ['channel=2/question=1'] }
-  await expect(recordListing(db, unwritable, { ...seen, runId: 'none' })).rejects.toThrow('bigint')
-  expect(await unlisted()).toBe(66_000)
-  await recordListing(db, { listed: all.slice(1), unlisted: all.slice(0, 1) }, seen)
-  expect(await unlisted()).toBe(1)
+  await expect(recordListing(db, unwritable, { ...listing, runId: 'none' })).rejects.toThrow('bigint')
+  expect(await countUnlisted()).toBe(66_000)
+  await recordListing(db, { listed: all.slice(1), unlisted: all.slice(0, 1) }, listing)
+  expect(await countUnlisted()).toBe(1)
 })

@@ -18,11 +18,11 @@ beforeEach(async () => await emptyTables(database.db))
 
 const addOne = (pace: unknown) => ({ pace: { count: 1 + (Object(pace).count ?? 0) } })
 
-async function readKept(db: Kysely<Database>) {
+async function readPaces(db: Kysely<Database>) {
   return await db.selectFrom('livehouse_ops.call_paces').select(['host', 'version', 'pace']).execute()
 }
 
-test('concurrent changes of several processes are all kept', async () => {
+test('concurrent changes by several processes are all stored', async () => {
   await using elsewhere = await openDatabase(database.url)
   const processes = [database.db, elsewhere, database.db, elsewhere].map((db) =>
     createSharedPace(db, host, systemClock),
@@ -31,10 +31,10 @@ test('concurrent changes of several processes are all kept', async () => {
     for (let times = 0; times < 25; times += 1) await exchange(addOne)
   }
   await Promise.all(processes.map(change))
-  expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
+  expect(await readPaces(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
 })
 
-test('a statement whose version is out of date returns the present state', async () => {
+test('a statement whose version is out of date returns the current state', async () => {
   await using wire = await startStallingProxy(database.url)
   await using far = await openDatabase(wire.url)
   let statements = 0
@@ -42,16 +42,16 @@ test('a statement whose version is out of date returns the present state', async
     statements += 1
     return node
   }
-  const counted = far.withPlugin({ transformQuery, transformResult: async ({ result }) => result })
+  const countingDb = far.withPlugin({ transformQuery, transformResult: async ({ result }) => result })
   const near = createSharedPace(database.db, host, systemClock)
   let other: Promise<unknown> | undefined
-  const exchange = createSharedPace(counted, host, systemClock)
+  const exchange = createSharedPace(countingDb, host, systemClock)
   await exchange((pace) => {
     other ??= wire.hold(near(addOne))
     return addOne(pace)
   })
   await other
-  expect(await readKept(database.db)).toMatchObject([{ version: '2', pace: { count: 2 } }])
+  expect(await readPaces(database.db)).toMatchObject([{ version: '2', pace: { count: 2 } }])
   expect(statements).toBe(3)
 })
 
@@ -60,26 +60,26 @@ test("the database's clock counts, whatever the machines' clocks show", async ()
     return createSharedPace(database.db, host, { sleep: systemClock.sleep, now: () => systemClock.now() + shift })
   })
   const ahead: number[] = []
-  const begunMs = performance.now()
+  const startMs = performance.now()
   for (const exchange of shifted)
     await exchange((pace, nowMs) => ({ pace, ahead: ahead.push(nowMs - performance.now()) }))
-  // The time of the request is known only as exactly as the answer is quick.
-  expect(Math.max(...ahead) - Math.min(...ahead)).toBeLessThan(performance.now() - begunMs)
+  // The time of a request is known only as precisely as its answer is quick.
+  expect(Math.max(...ahead) - Math.min(...ahead)).toBeLessThan(performance.now() - startMs)
 })
 
 test('a late answer does not set the time back', async () => {
   // Between the first and the second reading of the clock, 300 ms more pass.
-  let looks = Number.NEGATIVE_INFINITY
-  const monotonicMs = () => performance.now() + (++looks > 1 ? 300 : 0)
+  let readings = Number.NEGATIVE_INFINITY
+  const monotonicMs = () => performance.now() + (++readings > 1 ? 300 : 0)
   const exchange = createSharedPace(database.db, host, { ...systemClock, monotonicMs })
   const aheadMs = async () => (await exchange((pace, nowMs) => ({ pace, ahead: nowMs - monotonicMs() }))).ahead
-  const begunMs = performance.now()
+  const startMs = performance.now()
   const before = await aheadMs()
-  looks = 0
-  expect(Math.abs((await aheadMs()) - before)).toBeLessThan(performance.now() - begunMs)
+  readings = 0
+  expect(Math.abs((await aheadMs()) - before)).toBeLessThan(performance.now() - startMs)
 })
 
-test('no call leaves while the database is away; when it is back, all continue below the ceiling', async () => {
+test('no call leaves while the database is unreachable; afterwards all continue below the ceiling', async () => {
   await using db = await openDatabase(database.url)
   let calls = 0
   const send = createPace(createSharedPace(db, host, systemClock), 20, systemClock).inner(async () => void (calls += 1))

@@ -19,7 +19,7 @@ const application = { authUrl: 'https://auth.example', appId: 'app-1', appSecret
 const token = { value: 'token-1', issuedAtMs: 1_000, expiresAtMs: 7_201_000.5 }
 
 beforeAll(async () => {
-  // A pool without a second connection.
+  // A pool with a single connection.
   elsewhere = await openDatabase(database.url, { maxConnections: 1 })
 })
 
@@ -50,16 +50,16 @@ test.each([
   expect(await other.read(signal)).toEqual(token)
 })
 
-test('a process that freezes while it renews the token holds no connection, and other processes not for long', async () => {
-  const begun = Promise.withResolvers<void>()
+test('a process that freezes while it renews the token holds no connection, and does not block others', async () => {
+  const renewing = Promise.withResolvers<void>()
   const never = Promise.withResolvers<void>()
   const store = createSharedTokenStore(elsewhere, application)
   const frozen = store.replace(async () => {
-    begun.resolve()
+    renewing.resolve()
     await never.promise
     return token
   }, signal)
-  await begun.promise
+  await renewing.promise
   expect(await store.read(signal)).toBeUndefined()
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(database.db)
   const renewed = { ...token, value: 'token-2' }
@@ -83,7 +83,7 @@ async function startTwo(options: EmulatorOptions = {}) {
   }
   const secrets: [string[], string[]] = [[], []]
   const processes = [open(database.db, secrets[0]), open(elsewhere, secrets[1])]
-  const ask = async () =>
+  const fetchPages = async () =>
     await Promise.all(
       processes.flatMap((connection) =>
         [1, 2, 3].map(() => connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 1 }, openContext())),
@@ -94,7 +94,7 @@ async function startTwo(options: EmulatorOptions = {}) {
     time,
     secrets,
     open,
-    ask,
+    fetchPages,
     [Symbol.asyncDispose]: async () => {
       for (const each of processes) await each[Symbol.asyncDispose]()
       await emulator[Symbol.asyncDispose]()
@@ -107,26 +107,26 @@ function countCalls({ calls }: Emulator) {
   return { fetched: tokens.length, refused: calls.filter(({ status }) => status === 401).length }
 }
 
-test('two processes fetch and hide one token; another one if it is suddenly refused, and none if another process has replaced it', async () => {
-  await using given = await startTwo({ switches: { newTokenEndsOld: true } })
-  await given.ask()
-  expect(countCalls(given.emulator)).toEqual({ fetched: 1, refused: 0 })
-  expect(given.secrets[0]).toHaveLength(1)
-  expect(given.secrets[1]).toEqual(given.secrets[0])
-  given.emulator.credentials.revokeTokens()
-  await given.ask()
-  expect(countCalls(given.emulator)).toEqual({ fetched: 2, refused: 6 })
-  await using third = given.open(database.db)
+test('two processes share one token, replace one that is refused, and use one that a third has fetched', async () => {
+  await using pair = await startTwo({ switches: { newTokenEndsOld: true } })
+  await pair.fetchPages()
+  expect(countCalls(pair.emulator)).toEqual({ fetched: 1, refused: 0 })
+  expect(pair.secrets[0]).toHaveLength(1)
+  expect(pair.secrets[1]).toEqual(pair.secrets[0])
+  pair.emulator.credentials.revokeTokens()
+  await pair.fetchPages()
+  expect(countCalls(pair.emulator)).toEqual({ fetched: 2, refused: 6 })
+  await using third = pair.open(database.db)
   await third.accessToken(openContext())
-  await given.ask()
-  expect(countCalls(given.emulator)).toEqual({ fetched: 3, refused: 12 })
+  await pair.fetchPages()
+  expect(countCalls(pair.emulator)).toEqual({ fetched: 3, refused: 12 })
 })
 
-test.each([false, true])('processes cope with tokens of 3 seconds; one ends another: %s', async (newTokenEndsOld) => {
-  await using given = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
+test.each([false, true])('processes cope with tokens of 3 seconds, ended by new ones: %s', async (newTokenEndsOld) => {
+  await using pair = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
   const seconds = 30
-  for (; given.time.nowMs < FIXED_NOW + seconds * 1000; given.time.nowMs += 250) await given.ask()
-  const { fetched, refused } = countCalls(given.emulator)
+  for (; pair.time.nowMs < FIXED_NOW + seconds * 1000; pair.time.nowMs += 250) await pair.fetchPages()
+  const { fetched, refused } = countCalls(pair.emulator)
   expect(fetched).toBeGreaterThan(seconds / 3)
   expect(fetched).toBeLessThanOrEqual(1 + seconds / 2.25)
   // Renewal is early enough for all calls; if a new token ends the old one, the calls in flight are refused.

@@ -12,7 +12,7 @@ import { readLeases } from '../../../src/ledger/leases/lease-rows.ts'
 const database = ofFile(createTestDatabase)
 beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.leases').execute()))
 
-const often = { renewMs: 5, expiresMs: 20_000 }
+const renewsOften = { renewMs: 5, expiresMs: 20_000 }
 const expire = async () => await sql`update livehouse_ops.leases set expires_at = now()`.execute(database.db)
 const commit = async (leases: Leases) =>
   await database.db.transaction().execute(async (trx) => await leases.require(trx, 'a'))
@@ -21,17 +21,17 @@ const commit = async (leases: Leases) =>
 function openThroughTransactionPooler(url: string): Kysely<Database> {
   const servers = new Pool({ connectionString: url, max: 3 })
   const connect = async () => {
-    let held: PoolClient | undefined
+    let inTransaction: PoolClient | undefined
     return {
       query: async (text: string, values: readonly unknown[]) => {
-        if (/^(begin|start transaction)/i.test(text)) held = await servers.connect()
-        const server = held ?? (await servers.connect())
+        if (/^(begin|start transaction)/i.test(text)) inTransaction = await servers.connect()
+        const server = inTransaction ?? (await servers.connect())
         try {
           return await server.query(text, [...values])
         } finally {
-          if (held === undefined || /^(commit|rollback)/i.test(text)) {
+          if (inTransaction === undefined || /^(commit|rollback)/i.test(text)) {
             server.release()
-            held = undefined
+            inTransaction = undefined
           }
         }
       },
@@ -65,11 +65,11 @@ test('a lease has one holder at a time until its release, also behind a pooler i
   expect(await readLeases(database.db)).toEqual([])
 })
 
-test('an expired lease goes to another process: its former holder writes nothing more, even after that process is gone', async () => {
+test('the former holder of an expired lease cannot commit, even after the next one has released it', async () => {
   await using ours = new Leases(database.db)
   await ours.tryTake('a')
   await expire()
-  await expect(commit(ours), 'a migration may have come').rejects.toMatchObject({ code: 'lease.lost' })
+  await expect(commit(ours), 'a migration may have run meanwhile').rejects.toMatchObject({ code: 'lease.lost' })
   await using theirs = new Leases(database.db)
   expect(await theirs.tryTake('a')).toBeDefined()
   await theirs.release('a')
@@ -79,11 +79,11 @@ test('an expired lease goes to another process: its former holder writes nothing
   await ours.release('a')
   await expect(commit(third)).resolves.toBeUndefined()
   await sql`update livehouse_ops.leases set expires_at = '2999-01-01', wanted_until = '2999-01-01'`.execute(database.db)
-  expect(await ours.tryTake('a', { yieldsToOthers: true }), 'before the clock was set back').toBeDefined()
+  expect(await ours.tryTake('a', { yieldsToOthers: true }), 'it is from before the clock was set back').toBeDefined()
 })
 
-test('a lease is renewed while it is held, and its holder is told when another process has taken it', async () => {
-  await using ours = new Leases(database.db, often)
+test('a lease is renewed while it is held, and its holder learns when another process has taken it', async () => {
+  await using ours = new Leases(database.db, renewsOften)
   const lost = await ours.tryTake('a')
   await expire()
   await untilRow(database.db, sql`select from livehouse_ops.leases where expires_at > now()`)
@@ -94,15 +94,15 @@ test('a lease is renewed while it is held, and its holder is told when another p
 })
 
 test('a lease taken in a transaction is not lost to a renewal before the commit, and is renewed after it', async () => {
-  await using ours = new Leases(database.db, often)
+  await using ours = new Leases(database.db, renewsOften)
   await ours.tryTake('b')
   const isRenewed = async (name: string) =>
     await untilRow(database.db, sql`select from livehouse_ops.leases where name = ${name} and expires_at > now()`)
   const lost = await database.db.transaction().execute(async (db) => {
-    const taken = await ours.tryTake('a', { db })
+    const lease = await ours.tryTake('a', { db })
     await expire()
     await isRenewed('b')
-    return taken
+    return lease
   })
   ours.startRenewing('a')
   await expire()

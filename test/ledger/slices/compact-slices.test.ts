@@ -47,9 +47,9 @@ async function setUp(db: Kysely<Database>) {
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: NOW })
   // More than an entry of a B-tree index can hold.
   const channels = Array.from({ length: 1000 }, () => randomUUID())
-  const asked = { from: '2026-01-01', to: '2026-01-02', streams: [], channels, onlyGaps: false }
-  const { backfillId: open } = await openBackfill(db, asked, NOW, false)
-  const { backfillId: finished } = await openBackfill(db, { ...asked, onlyGaps: true }, NOW, false)
+  const backfillRange = { from: '2026-01-01', to: '2026-01-02', streams: [], channels, onlyGaps: false }
+  const { backfillId: open } = await openBackfill(db, backfillRange, NOW, false)
+  const { backfillId: finished } = await openBackfill(db, { ...backfillRange, onlyGaps: true }, NOW, false)
   await sql`update livehouse_ops.backfills set status = 'finished' where backfill_id = ${finished}`.execute(db)
   return { runId, backfills: { none: null, open, finished } }
 }
@@ -98,7 +98,7 @@ async function settle(db: Kysely<Database>): Promise<void> {
     covers * tsrange(null, started_at at time zone 'Asia/Shanghai' - interval '1 day'), 'empty')`.execute(db)
 }
 
-async function facts(db: Kysely<Database>): Promise<unknown> {
+async function readFacts(db: Kysely<Database>): Promise<unknown> {
   const { rows: sums } = await sql`
     select stream, partition, proof, status, range_agg(covers)::text as covered, range_agg(reads)::text as reads,
       sum(distinct_rows) as rows, sum(quarantined_rows) as quarantined, sum(calls) as calls, sum(retries) as retries,
@@ -126,21 +126,21 @@ test('a merge keeps coverage, sums, gaps, open backfills and drops, and the rang
     fc.asyncProperty(slices, async (rows) => {
       await insert(db, world, rows)
       await settle(db)
-      const before = await facts(db)
+      const before = await readFacts(db)
       const { rows: count } = await sql`select from livehouse_ops.slices`.execute(db)
-      const gone = await mergeSlices(db, NOW)
-      expect(await facts(db)).toEqual(before)
-      const { rows: left } = await sql`select from livehouse_ops.slices`.execute(db)
-      expect(left).toHaveLength(count.length - gone)
+      const deletedCount = await mergeSlices(db, NOW)
+      expect(await readFacts(db)).toEqual(before)
+      const { rows: remaining } = await sql`select from livehouse_ops.slices`.execute(db)
+      expect(remaining).toHaveLength(count.length - deletedCount)
       expect(await mergeSlices(db, NOW)).toBe(0)
-      merged += gone
+      merged += deletedCount
     }),
     { numRuns: 100 },
   )
   expect(merged).toBeGreaterThan(5)
 })
 
-test('a run merges what is older than a week, and the next plan is the same as without', async () => {
+test('a run merges slices older than a week, and later runs read the same ranges as before', async () => {
   await using account = await startAccount()
   const { run, clock, database } = account
   const count = async () => {
@@ -154,7 +154,7 @@ test('a run merges what is older than a week, and the next plan is the same as w
     expect(await run(sync, streams)).toMatchObject({ code: 0 })
     clock.nowMs += DAY_MS
   }
-  // Each night leaves two slices: the part that agrees, and the rest.
+  // Each night after the first leaves two slices of a channel: the part that agrees, and the rest.
   expect(await count()).toBe(14)
   clock.nowMs += 7 * DAY_MS
   const calls = account.emulator.calls.length
