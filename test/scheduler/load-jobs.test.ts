@@ -23,7 +23,7 @@ async function problemsOf(files: Readonly<Record<string, string>>): Promise<read
   return problems.map((each: string) => each.replace(`${folder}/`, ''))
 }
 
-test('the shipped jobs load; only what is harmless is enabled', async () => {
+test('the shipped jobs load, and only the harmless ones are enabled', async () => {
   const jobs = await loadJobs({ folder: shipped, timeZone })
   expect(jobs.map(({ name, cron, isEnabled, timeZone }) => [name, cron, isEnabled, timeZone])).toEqual([
     ['audit-weekly', '30 5 * * SUN', true, 'Asia/Shanghai'],
@@ -42,7 +42,7 @@ test('every job of the documentation loads', async () => {
   expect(await loadJobs({ folder, timeZone })).toHaveLength(4)
 })
 
-test('a job says everything that it can', async () => {
+test('a job can set every field', async () => {
   const folder = folderOf({
     'all-of-it.ts': `const job: { cron: string } & object = {
       kind: 'sync', cron: '0 3 * * 1-5', timezone: 'Europe/Berlin', enabled: false,
@@ -86,7 +86,7 @@ test.each([
   [`kind: 'backfill', range: { lastDays: 3 }, until: '06:00'`, /^there is no field until; a job of kind backfill/],
   [`kind: 'backfill', range: { from: '2026-02-30' }`, /^range\.from is '2026-02-30': it should be a date that exists/],
   [`kind: 'backfill', range: { from: '2026-02-01', to: '2026-02-01' }`, /^range is .*: from should lie before to, /],
-])('a job with %s is refused with its field, value and mend', async (fields, problem) => {
+])('a job with %s is refused with its field, value and repair', async (fields, problem) => {
   const problems = await problemsOf({ 'broken.ts': `export default { cron: '@daily', ${fields} }` })
   expect(problems).toEqual([expect.stringMatching(/^broken\.ts: /)])
   expect(problems[0]?.slice('broken.ts: '.length)).toMatch(problem)
@@ -98,14 +98,14 @@ test.each([
   [`throw new Error('no such luck')`, /^broken\.ts: it does not load: no such luck$/],
   ['export default {}', /^broken\.ts: cron is missing; it should be five fields/],
   [`export default '0 1 * * *'`, /^broken\.ts: it exports '0 1 \* \* \*' by default; it should be defineJob/],
-])('a file that holds %j is refused with its name and mend', async (text, problem) => {
+])('a file that contains %j is refused with its name and repair', async (text, problem) => {
   const [first, ...rest] = await problemsOf({ 'broken.ts': text })
   expect(first).toMatch(problem)
   expect(rest).toEqual([])
 })
 
-test('a file that awaits what never comes is given up, and the others are told of too', async () => {
-  // For the test it never comes; in the end it does, as what other tests wait for is that no module is on its way.
+test('a file that never finishes loading is given up, and other files are reported too', async () => {
+  // It resolves after the test, because other tests wait until no module is loading.
   const late = Promise.withResolvers<void>()
   onTestFinished(() => late.resolve())
   Object.assign(globalThis, { late: late.promise })
@@ -121,7 +121,7 @@ test('a file that awaits what never comes is given up, and the others are told o
   })
 })
 
-test('all that is wrong with all files is told at once', async () => {
+test('all problems of all files are reported at once', async () => {
   const problems = await problemsOf({
     'a.ts': `export default { cron: 'x', until: 7 }`,
     'Not a name.ts': `export default { cron: '@daily' }`,
@@ -134,7 +134,7 @@ test('all that is wrong with all files is told at once', async () => {
   ])
 })
 
-test('a folder without a job file, or none at all, is a wrong setting', async () => {
+test('a folder that is missing or has no job file is a wrong setting', async () => {
   expect(await problemsOf({ 'notes.md': 'no job' })).toEqual([expect.stringContaining('holds no job file')])
   const folder = join(createTemporaryFolder('jobs'), 'none')
   await expect(loadJobs({ folder, timeZone })).rejects.toMatchObject({

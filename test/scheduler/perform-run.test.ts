@@ -12,7 +12,7 @@ import { createRecordingLog } from '../helpers/recording-log.ts'
 import { doneWell, jobOf } from '../helpers/start-scheduler.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-/** A quarter of an hour in which the job is due at its beginning. */
+/** The start of a quarter of an hour, at which the job is due. */
 const DUE_MS = Date.parse('2026-11-20T18:00:00Z')
 const quarterly = { cron: '*/15 * * * *' } as const
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await sql`delete from livehouse_ops.leases`.execute(database.db)
 })
 
-interface Attempted {
+interface AttemptOptions {
   readonly definition?: JobDefinition
   /** How long after it was due. */
   readonly afterMs?: number
@@ -33,18 +33,18 @@ interface Attempted {
 }
 
 /**
- * What `serve` does with a queued run. @returns the events that were logged, and whether the queue was told that it
- * failed
+ * Handles a queued run as `serve` does. @returns the events that were logged, and whether the handler threw, by which
+ * the queue learns that the run failed
  */
-async function attempt(given: Attempted = {}) {
-  const { definition = quarterly, afterMs = 0, number = 0, isLast = false, handler = createRunHandler } = given
+async function attempt(options: AttemptOptions = {}) {
+  const { definition = quarterly, afterMs = 0, number = 0, isLast = false, handler = createRunHandler } = options
   const { log, lines } = createRecordingLog()
   const job = jobOf('quarterly', definition)
   const tick = openTimetable(job.cron, job.timeZone).last(DUE_MS - 1, DUE_MS)
-  if (tick === undefined) throw new Error('it is due then')
+  if (tick === undefined) throw new Error('the job should be due')
   const { id, data } = toDueJob({ job, tick })
   const clock = { now: () => DUE_MS + afterMs, sleep: async () => {} }
-  const { runJob = async () => doneWell } = given
+  const { runJob = async () => doneWell } = options
   const handle = handler({ db: database.db, clock, log, runJob })
   const failed = await handle({ id, data, number, isLast }, new AbortController().signal).then(
     () => false,
@@ -53,10 +53,10 @@ async function attempt(given: Attempted = {}) {
   return { failed, events: lines.map(({ event }) => event) }
 }
 
-const onRecord = async () => (await readLastJobRuns(database.db, ['quarterly'])).get('quarterly')
+const readLastRun = async () => (await readLastJobRuns(database.db, ['quarterly'])).get('quarterly')
 const readRuns = async () =>
   await database.db.selectFrom('livehouse_ops.job_runs').select(['status', 'outcome', 'error', 'attempts']).execute()
-const stops =
+const stopByDatabase =
   (sqlState = '57P01') =>
   async (): Promise<JobOutcome> => ({
     ...doneWell,
@@ -64,7 +64,7 @@ const stops =
     errors: [{ stream: null, partition: null, code: 'db.refused', message: 'the database says so', sqlState }],
   })
 
-test('a run is written down with its end, and the same one is not made twice; one that throws has failed, and is told of', async () => {
+test('a run is recorded with its end and not repeated; one that throws is recorded as failed and logged', async () => {
   expect(await attempt()).toMatchObject({ failed: false, events: ['job.started', 'job.ended'] })
   expect(await attempt()).toEqual({ failed: false, events: [] })
   expect(await readRuns()).toEqual([{ status: 'ended', outcome: 'ok', error: null, attempts: 1 }])
@@ -79,31 +79,31 @@ test.each([
   ['interrupted', '25P03'],
   ['interrupted', '57P01'],
   ['ended', '25P02'],
-])('a run that the database stops is %s after %s, and begun again only where that helps', async (status, sqlState) => {
-  expect(await attempt({ runJob: stops(sqlState) })).toMatchObject({ failed: status === 'interrupted' })
+])('a run that the database stops is %s after %s, and repeated only if interrupted', async (status, sqlState) => {
+  expect(await attempt({ runJob: stopByDatabase(sqlState) })).toMatchObject({ failed: status === 'interrupted' })
   expect(await readRuns()).toMatchObject([{ status, outcome: status === 'ended' ? 'failed' : null }])
   const thrown = new LivehouseError('db.refused', 'the database refuses', { reason: 'so', sqlState })
   await attempt({ number: 1, runJob: async () => Promise.reject(thrown) })
   expect(await readRuns()).toMatchObject([{ status }])
 })
 
-test('what the database stopped goes on when it answers, and has failed at the last attempt', async () => {
-  await attempt({ runJob: stops() })
+test('a run that the database stopped goes on when it answers, and fails at the last attempt', async () => {
+  await attempt({ runJob: stopByDatabase() })
   await attempt({ number: 1, afterMs: 60_000 })
   expect(await readRuns()).toEqual([{ status: 'ended', outcome: 'ok', error: null, attempts: 2 }])
   await sql`delete from livehouse_ops.job_runs`.execute(database.db)
-  expect(await attempt({ number: 8, isLast: true, runJob: stops() })).toMatchObject({ failed: false })
+  expect(await attempt({ number: 8, isLast: true, runJob: stopByDatabase() })).toMatchObject({ failed: false })
   expect(await readRuns()).toMatchObject([{ status: 'ended', outcome: 'failed', error: 'the database says so' }])
 })
 
-test('a run whose every attempt ended its process has failed when the queue gives it up', async () => {
-  await attempt({ runJob: stops() })
+test('a run that no attempt ended fails when the queue gives it up', async () => {
+  await attempt({ runJob: stopByDatabase() })
   expect(await attempt({ handler: createGiveUpHandler })).toMatchObject({ events: ['job.failed'] })
   expect(await readRuns()).toMatchObject([{ outcome: 'failed', error: 'it was begun 1 times and never ended' }])
 })
 
 const LATE_MS = 16 * 60_000
-test('where the next tick has come, a run that was not begun leaves no trace', async () => {
+test('after the next tick, a run that was never started leaves no record', async () => {
   expect(await attempt({ afterMs: LATE_MS })).toEqual({ failed: false, events: [] })
   expect(await readRuns()).toEqual([])
 })
@@ -111,8 +111,8 @@ test('where the next tick has come, a run that was not begun leaves no trace', a
 test.each([
   [1, 'skipped', null],
   [2, 'ended', 'failed'],
-])('where the next tick has come, one that was begun %i times is %s', async (number, status, outcome) => {
-  await attempt({ runJob: stops() })
+])('after the next tick, a run at attempt %i is %s', async (number, status, outcome) => {
+  await attempt({ runJob: stopByDatabase() })
   await attempt({ number, afterMs: LATE_MS })
   const error = 'it was still unfinished when it was due again, 2026-11-21 02:15:00'
   expect(await readRuns()).toEqual([{ status, outcome, error, attempts: 2 }])
@@ -121,12 +121,12 @@ test.each([
 test.each([
   [0, 'skipped', "it was missed, and its job has catchUp: 'never'"],
   [1, 'ended', "it was interrupted, and its job has catchUp: 'never'"],
-])('what is not to be caught up ends as such at attempt %i', async (number, status, error) => {
+])('a late run of a job that does not catch up, at attempt %i, is %s', async (number, status, error) => {
   await attempt({ number, afterMs: 120_000, definition: { ...quarterly, catchUp: 'never' } })
   expect(await readRuns()).toMatchObject([{ status, error }])
 })
 
-test('a run whose lease another has taken is stopped, and what is on record is what the other did', async () => {
+test('a run that loses its lease is stopped, and the record of the next holder stays', async () => {
   const { events } = await attempt({
     runJob: async (_, { signal }) => {
       await sql`update livehouse_ops.leases set epoch = epoch + 1`.execute(database.db)
@@ -136,7 +136,7 @@ test('a run whose lease another has taken is stopped, and what is on record is w
       const startedAt = new Date(DUE_MS)
       const again = { job: 'quarterly', due: { ...due, dueAt: startedAt }, worker: 'b', startedAt }
       const theirs = await beginJobRun(database.db, again)
-      if (theirs === undefined) throw new Error('it can be taken up')
+      if (theirs === undefined) throw new Error('the run should be resumable')
       const end = { status: 'ended', outcome: 'ok', runId: '8', error: null, finishedAt: startedAt } as const
       expect(await endJobRun(database.db, theirs, end)).toBe(true)
       if (!signal.aborted) await once(signal, 'abort')
@@ -144,6 +144,6 @@ test('a run whose lease another has taken is stopped, and what is on record is w
       return doneWell
     },
   })
-  expect(await onRecord()).toMatchObject({ worker: 'b', attempts: 2, status: 'ended', outcome: 'ok', runId: '8' })
+  expect(await readLastRun()).toMatchObject({ worker: 'b', attempts: 2, status: 'ended', outcome: 'ok', runId: '8' })
   expect(events).toContain('job.overtaken')
 })

@@ -15,7 +15,7 @@ const DAY = 24 * HOUR
 const START = Date.parse('2026-11-20T02:00:00Z')
 const nightly = { cron: '0 2 * * *' } as const
 
-/** Schedulers of one job on one database, at a clock that a test moves, and a queue that does each run at once. */
+/** Schedulers of one job on one database, with a clock that the test moves and a queue that ends each run at once. */
 async function startSchedulerBench() {
   const database = await createTestDatabase()
   const { db } = database
@@ -35,7 +35,7 @@ async function startSchedulerBench() {
   const bench = {
     database,
     clock,
-    /** When each run was begun. */
+    /** When each run was queued. */
     times: () => [...sent.values()].map(({ at }) => at),
     /** The wall time of each. */
     ticks: () => [...sent.values()].map(({ tick }) => tick),
@@ -60,7 +60,7 @@ const atTwo = (...days: readonly number[]) => days.map((day) => `2026-11-${day} 
 
 const bench = ofTest(startSchedulerBench)
 
-test('what lay before a job was known is not made up for; of the nights that were missed the last one is', async () => {
+test('of missed nights only the last is made up for, and none from before the job was known', async () => {
   const scheduler = bench.start()
   await bench.clock.runTo(START + DAY)
   await bench.stop(scheduler)
@@ -71,7 +71,7 @@ test('what lay before a job was known is not made up for; of the nights that wer
   expect(bench.ticks()).toEqual(atTwo(21, 24, 25))
 })
 
-test('a job whose zone has been edited is due at that wall time of the other zone, and nothing twice', async () => {
+test('a job whose zone has changed is due at the same wall time of the new zone, and never twice', async () => {
   const scheduler = bench.start()
   await bench.clock.runTo(START + DAY - HOUR)
   await bench.stop(scheduler)
@@ -84,7 +84,7 @@ test('a job whose zone has been edited is due at that wall time of the other zon
   expect(bench.times()).toEqual(['2026-11-20T18:00', '2026-11-21T02:00', '2026-11-21T18:00', '2026-11-22T18:00'])
 })
 
-test('a clock that jumps forward makes up for the nights once, and one that jumps back repeats none', async () => {
+test('a clock that jumps ahead makes up for the last missed night, and one that jumps back repeats none', async () => {
   bench.start()
   await bench.clock.runTo(START + DAY)
   bench.clock.nowMs += 3 * DAY
@@ -98,7 +98,7 @@ test('a clock that jumps forward makes up for the nights once, and one that jump
   expect(bench.ticks()).toEqual(atTwo(21, 24, 25, 26))
 })
 
-test('a clock that was ahead and is put right uses up what it ran, and no night before that', async () => {
+test('after a correction of a clock that was ahead, no night is repeated, and skipped ones are run', async () => {
   bench.start()
   await bench.clock.runTo(START + DAY)
   bench.clock.nowMs += 3 * DAY
@@ -108,7 +108,7 @@ test('a clock that was ahead and is put right uses up what it ran, and no night 
   expect(bench.ticks()).toEqual(atTwo(21, 24, 22, 23, 25))
 })
 
-test('a table that is gone ends it: another start makes it', async () => {
+test('a missing table ends the scheduler, which advises another start', async () => {
   const { db } = bench.database
   const clock = createFakeClock({ startMs: START })
   const send = async () => void (await sql`select from pgboss.gone`.execute(db))
@@ -118,7 +118,7 @@ test('a table that is gone ends it: another start makes it', async () => {
   await expect(scheduler.ended).rejects.toThrow(/pgboss.gone.*Start livehouse again/)
 })
 
-test('a database that goes is waited for, and what was due is queued when it is back', async () => {
+test('a lost database is waited for, and runs that were due are queued when it is back', async () => {
   const { db } = bench.database
   const clock = createFakeClock({ startMs: START })
   let tries = 0

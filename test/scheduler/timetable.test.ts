@@ -40,14 +40,14 @@ test.each(changes)('clocks change in %s: %s after %s', (timeZone, cron, from, ex
 
 const zones = ['Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Shanghai']
 
-test.each(zones)('in %s each night of two years is due once, and none between', (timeZone) => {
+test.each(zones)('in %s a nightly job is due exactly once each night of two years', (timeZone) => {
   const ticks = ticksBetween('15 2 * * *', timeZone, '2025-01-03T00:00Z', '2027-01-01T00:00Z')
   const days = ticks.map(({ localTime }) => Math.floor(localTime / 86_400))
   expect(days).toEqual(days.map((_, index) => (days[0] ?? 0) + index))
   expect(ticks.some(({ isRepeat }) => isRepeat)).toBe(false)
 })
 
-test('of many missed times the last one is found, however long ago it was', () => {
+test('the last of many missed times is found, however long ago it was', () => {
   const now = Date.parse('2026-11-20T06:00Z')
   const last = (cron: string, after: string) => {
     const tick = openTimetable(cron, 'Asia/Shanghai').last(Date.parse(after), now)
@@ -62,7 +62,7 @@ test.each([
   ['0 6 * * MON', '2026-11-20', '2026-11-23 06:00'],
   ['0 0 L * *', '2026-02-10', '2026-02-28'],
   ['30 4 1,15 * 5', '2026-11-20', '2027-01-01 04:30'],
-])('%s: after %s it is due at %s', (cron, after, next) => {
+])('%s, after %s, is due at %s', (cron, after, next) => {
   expect(formatWallMinute(parseCron(cron).next(parseWallTime(after) ?? 0) ?? 0)).toBe(next)
 })
 
@@ -75,6 +75,6 @@ test.each([
   ['@nightly', 'pattern includes illegal characters'],
   ['15 2 * * *', undefined],
   ['  15  2 * * * ', undefined],
-])('what is wrong with %j: %s', (cron, problem) => {
+])('the problem with %j: %s', (cron, problem) => {
   expect(findCronProblem(cron)).toBe(problem)
 })
