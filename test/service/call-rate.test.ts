@@ -12,7 +12,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
     [100, 3, 100],
     [100, 3, 5],
     [1000, 1, 100],
-  ])('of %d calls a second, %d processes, %d ms away, is found and used', async (limit, processes, latencyMs) => {
+  ])('its %d calls a second, %d processes, %d ms away, are found and used', async (limit, processes, latencyMs) => {
     const of = { limit, processes, latencyMs, seed: `${limit},${processes},${latencyMs}` }
     const run = await simulateCalls({ service, seconds: 20, ...of })
     const most = possible(limit, processes, latencyMs)
@@ -25,7 +25,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
   test.each([
     [16, 16],
     [10, 2],
-  ])('is used by eight processes far from their database, %d callers, %d calls at once each', async (...of) => {
+  ])('it is used by eight processes far from their database, %d callers, %d calls at once each', async (...of) => {
     const [callers, places] = of
     const far = { processes: 8, latencyMs: 70, statementMs: () => 20, seed: of.join() }
     const run = await simulateCalls({ service, limit: 100, callers, places, seconds: 20, ...far })
@@ -36,7 +36,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
 })
 
 describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by less than a fifth: %s', (service) => {
-  /** As many as 16 callers can make. */
+  /** A limit that 16 callers exceed by this factor. */
   const exceeding = (by: number) => ({ service, limit: 200, latencyMs: 16_000 / (200 * by) / 1.05, seconds: 40 })
 
   test.each([
@@ -44,7 +44,7 @@ describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by 
     [1.155, 0],
     [1.05, 0.05],
     [1.155, 0.05],
-  ])('by %d calls for each that it allows is found, where %d of all are refused at random', async (by, share) => {
+  ])('a limit exceeded by the factor %d is found, although a share of %d is refused at random', async (by, share) => {
     const refuses = (_second: number, random: () => number) => random() < share
     const run = await simulateCalls({ ...exceeding(by), refuses, seed: `${by}` })
     expect(share > 0 || run.foundAfter(0.88 * 200) <= 10).toBe(true)
@@ -52,7 +52,7 @@ describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by 
     expect(run.refused(15)).toBeLessThanOrEqual(0.03 + share)
   })
 
-  test('is found while calls that passed their gate earlier wait for the ceiling', async () => {
+  test('the limit is found while calls that passed their gate earlier wait for the ceiling', async () => {
     const run = await simulateCalls({ service, limit: 85, ceiling: 100, callers: 64, latencyMs: 20, seconds: 30 })
     expect(run.answered(15)).toBeGreaterThanOrEqual(0.88 * 85)
     expect(run.refused(15)).toBeLessThanOrEqual(0.03)
@@ -136,20 +136,20 @@ const rateAfter = (calls: readonly EndedCalls[]) => {
 }
 
 test.each<[string, number, readonly EndedCalls[]]>([
-  ['two seconds of them', 8, [1000, 2000].map((atMs) => ({ atMs, calls: 16, refused: 8 }))],
-  ['two, one of them held up', 8, [1000, 2000, 3000].map((atMs) => ({ atMs, calls: 8 + atMs / 250, refused: 8 }))],
-  ['a lone one', Infinity, [{ atMs: 1000, calls: 1, refused: 1 }]],
-  ['one of few', Infinity, [1000, 2000].map((atMs) => ({ atMs, calls: 2, refused: 1 }))],
+  ['in two seconds', 8, [1000, 2000].map((atMs) => ({ atMs, calls: 16, refused: 8 }))],
+  ['in two, one of them held up', 8, [1000, 2000, 3000].map((atMs) => ({ atMs, calls: 8 + atMs / 250, refused: 8 }))],
+  ['a lone refusal', Infinity, [{ atMs: 1000, calls: 1, refused: 1 }]],
+  ['in few calls', Infinity, [1000, 2000].map((atMs) => ({ atMs, calls: 2, refused: 1 }))],
   ['of one pause, in two', Infinity, [47, 10].map((calls, at) => ({ atMs: 1000 + 1000 * at, calls, refused: 8 }))],
-])('refusals that say nothing about the rate do not change it: %s', (_, rate, calls) => {
+])('only refusals that say something about the rate limit it: %s', (_, rate, calls) => {
   expect(Math.ceil(rateAfter(calls))).toBe(rate)
 })
 
 test('a pace that is more than ten minutes old, or in the form of another version, is discarded', () => {
   const gates = { visitorList: estimateRateLimit(undefined, [], 1_000_000) }
-  const kept = { begunMs: 900_000, atMs: 1_000_000, pausedUntilMs: 0, gates }
-  expect(parseCallPace(kept, 1_599_000)).toEqual(kept)
-  expect(parseCallPace(kept, 1_600_000).gates).toEqual({})
+  const pace = { begunMs: 900_000, atMs: 1_000_000, pausedUntilMs: 0, gates }
+  expect(parseCallPace(pace, 1_599_000)).toEqual(pace)
+  expect(parseCallPace(pace, 1_600_000).gates).toEqual({})
   const visitorList = { nextAtMs: 0, limit: 8, limitedAtMs: 0, isClosed: false, seconds: [] }
-  expect(parseCallPace({ ...kept, gates: { visitorList } }, 1_000_000).gates).toEqual({})
+  expect(parseCallPace({ ...pace, gates: { visitorList } }, 1_000_000).gates).toEqual({})
 })

@@ -19,14 +19,14 @@ test('a closed connection makes no more calls, neither retries that wait nor new
       },
     },
   })
-  const ask = async () =>
+  const fetchPage = async () =>
     await errorOf(own.fetchPage({ list: listOf('visitors', { channel: '9' }), page: 1, pageSize: 100 }, openContext()))
-  expect(String(await ask())).toContain('the connection to the service was closed')
-  expect(String(await ask())).toContain('the connection to the service was closed')
+  expect(String(await fetchPage())).toContain('the connection to the service was closed')
+  expect(String(await fetchPage())).toContain('the connection to the service was closed')
   expect(service.requests).toHaveLength(1)
 })
 
-test("no more calls are in flight than the ceiling, token calls included; calls that wait for their endpoint's rate hold no place", async () => {
+test('calls in flight, token calls too, keep to the ceiling; those that wait for their rate do not count', async () => {
   await using service = await startScriptedService(async () => {
     for (let round = 0; round < 5; round += 1) await new Promise((resolve) => setImmediate(resolve))
     return { json: { access_token: 'token-1', page: { count: 0 }, data: [] } }
@@ -44,10 +44,10 @@ test("no more calls are in flight than the ceiling, token calls included; calls 
     },
   }
   await using connection = connectClient(service.url, { ...credentials, pace, concurrency: 3 })
-  const ask = async (list: ReturnType<typeof listOf>) =>
+  const fetchPage = async (list: ReturnType<typeof listOf>) =>
     await connection.fetchPage({ list, page: 1, pageSize: 20 }, openContext()).catch(() => {})
-  for (let call = 0; call < 10; call += 1) void ask(listOf('visitors', { channel: '9' }))
-  await Promise.all(Array.from({ length: 10 }, () => ask(listOf('managers'))))
+  for (let call = 0; call < 10; call += 1) void fetchPage(listOf('visitors', { channel: '9' }))
+  await Promise.all(Array.from({ length: 10 }, () => fetchPage(listOf('managers'))))
   expect(underWay.most).toBe(3)
   await connection.reach(openContext())
   expect(paced).toEqual(new Set(['managers', 'token', 'base']))

@@ -16,9 +16,9 @@ const managerList = listOf('managers')
 const rows = Array.from({ length: 45 }, (_row, id) => ({ id }))
 
 /** Answers 4.8 and 4.9 by the parameters of one place; with `isText`, numbers are text. */
-function managers(heeded: 'query' | 'body', { isText = false } = {}) {
+function managers(place: 'query' | 'body', { isText = false } = {}) {
   return ({ query, body }: SeenRequest): ScriptedAnswer => {
-    const { p = 1, perPage = 20 } = heeded === 'query' ? query : Object(body)
+    const { p = 1, perPage = 20 } = place === 'query' ? query : Object(body)
     const echo = (value: number) => (isText ? String(value) : value)
     const [page, size] = [Number(p), Number(perPage)]
     const data = rows.slice((page - 1) * size, page * size)
@@ -67,7 +67,7 @@ async function read(list: ListRequest, json: unknown, page = 1, pageSize = 20) {
   // Before 4.6, `/` is requested for the time.
   return {
     ...(await connection.fetchPage({ list, page, pageSize }, openContext())),
-    asked: service.requests.filter(({ path }) => path !== '/'),
+    sent: service.requests.filter(({ path }) => path !== '/'),
   }
 }
 
@@ -87,10 +87,10 @@ test.each<[ListRequest, string, string, object]>([
   [cash, 'POST', '/v1/activities/9/giftRunning', { type: 'cash', startTime: from, endTime: to, ...page2 }],
   [questions, 'GET', '/v1/activities/9/getQuestionList', index2],
   [{ ...signups, window }, 'POST', '/v1/activities/9/signupRecord', { question_id: 'ab', ...range, ...index2 }],
-])('$stream.name goes out as its section of the spec says', async (list, method, path, body) => {
-  const { items, asked } = await read(list, list.stream.isCounted ? empty : [], 2, 50)
+])('$stream.name is requested as its section of the spec says', async (list, method, path, body) => {
+  const { items, sent } = await read(list, list.stream.isCounted ? empty : [], 2, 50)
   expect(items).toEqual([])
-  expect(asked).toMatchObject([{ method, path, query: {}, body, headers: { authorization: 'Bearer fixed-token' } }])
+  expect(sent).toMatchObject([{ method, path, query: {}, body, headers: { authorization: 'Bearer fixed-token' } }])
 })
 
 test.each<[string, ListRequest, unknown, page?: number]>([
@@ -115,7 +115,7 @@ test.each<[string, ListRequest, unknown, number]>([
   ['signups without data and title', signups, { errcode: 1000, msg: 'OK', total: 0 }, 1],
   ['signups with null for both', signups, { errcode: 1000, total: 0, data: null, title: null }, 1],
   ['null for a bare array', gifts, null, 1],
-  ['null where page 1 alone tells the total', visitorList, { results: null }, 2],
+  ['null if only page 1 has the total', visitorList, { results: null }, 2],
   ['null past the last page', visitorList, { total_num: 20, page_size: 20, results: null }, 2],
 ])('a missing list is an empty page if the envelope has no rows: %s', async (_name, list, json, page) => {
   expect((await read(list, json, page)).items).toEqual([])

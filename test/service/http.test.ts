@@ -95,7 +95,7 @@ test.each([
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
   ['identity', (text: string) => Buffer.from(text)],
-] as const)('a body that is %s although nobody asked is unpacked, as far as the cap', async (encoding, pack) => {
+] as const)('a body that is encoded as %s without a request is unpacked up to the cap', async (encoding, pack) => {
   await using service = await startScriptedService(() => ({ raw: send(encoding, pack('x'.repeat(2000))) }))
   await using http = openHttp(service.url)
   expect((await http.exchange(call, openContext())).text).toHaveLength(2000)
@@ -103,7 +103,7 @@ test.each([
   expect(await failureOf(service.url, { maxBodyBytes: 1999 })).toMatchObject({ code: 'api.bodyRefused' })
 })
 
-test('a compressed body that is cut off or missing is a bad body; an unknown encoding is refused', async () => {
+test('a body that cannot be unpacked is bad, an empty one is not; an unknown encoding is refused', async () => {
   const packed = gzipSync('x'.repeat(2000))
   await using cut = await startScriptedService(() => ({ raw: send('gzip', packed.subarray(0, 20)) }))
   expect(await failureOf(cut.url)).toMatchObject({ code: 'api.badBody' })
@@ -120,7 +120,7 @@ test('a compressed body that is cut off or missing is a bad body; an unknown enc
   expect(String(error)).toContain('the encoding "compress"')
 })
 
-test('the caller ends a call at once, with the reason it gave', async () => {
+test('the caller can end a call at once, with its own reason', async () => {
   await using service = await startScriptedService(() => ({ raw: () => controller.abort(new Error('enough')) }))
   const controller = new AbortController()
   await using http = openHttp(service.url)

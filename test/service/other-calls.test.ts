@@ -6,13 +6,13 @@ import { saveMenu } from '../../src/service/other-calls.ts'
 const request = { scope: 'outer_visitor', outerid: 'user42', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
 
 /** The ticket or error that a request gives, and the number of calls. */
-async function ask(answer: ScriptedAnswer) {
+async function requestTicket(answer: ScriptedAnswer) {
   await using service = await startScriptedService(({ path }) =>
     path.endsWith('token') ? { json: { access_token: 'token-1' } } : answer,
   )
   await using connection = connectClient(service.url, { appId: 'app', appSecret: 'secret' })
   const ticket = await askTicket(connection, request).catch((error: unknown) => error)
-  return { ticket, asked: service.requests.filter(({ path }) => path.endsWith('ticket')).length }
+  return { ticket, callCount: service.requests.filter(({ path }) => path.endsWith('ticket')).length }
 }
 
 test.each([
@@ -24,12 +24,12 @@ test.each([
   [{ tikect: 7 }, { code: 'api.badShape' }],
   [null, { code: 'api.badShape' }],
 ])('4.2: the ticket of %j is %j', async (json, ticket) => {
-  expect(await ask({ json })).toMatchObject({ ticket, asked: 1 })
+  expect(await requestTicket({ json })).toMatchObject({ ticket, callCount: 1 })
 })
 
 const failures = [{ status: 502, text: '' }, { status: 429, text: '' }, { json: { errcode: 7, msg: 'busy' } }]
 test.each(failures)('4.2: a failure is not repeated: a ticket may have been issued (%j)', async (answer) => {
-  expect((await ask(answer)).asked).toBe(1)
+  expect((await requestTicket(answer)).callCount).toBe(1)
 })
 
 test('4.3 posts the fields of the spec, and is never repeated', async () => {

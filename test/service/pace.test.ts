@@ -9,34 +9,34 @@ test('a call that is aborted while it waits never leaves and delays no other cal
   const { clock, open } = setUp(1)
   const pace = open()
   await go(pace)
-  const given = new AbortController()
-  const gone: string[] = []
-  const send = pace.inner(async ({ endpoint }: { readonly endpoint: string }) => void gone.push(endpoint))
-  const failed = errorOf(send({ endpoint: 'visitorList' }, { signal: given.signal }))
+  const aborting = new AbortController()
+  const sent: string[] = []
+  const send = pace.inner(async ({ endpoint }: { readonly endpoint: string }) => void sent.push(endpoint))
+  const failed = errorOf(send({ endpoint: 'visitorList' }, { signal: aborting.signal }))
   const next = send({ endpoint: 'managers' }, openContext())
-  given.abort(new Error('gave up'))
+  aborting.abort(new Error('gave up'))
   expect(String(await failed)).toBe('Error: gave up')
   await clock.advance(2000)
   await next
-  expect(gone).toEqual(['managers'])
+  expect(sent).toEqual(['managers'])
 })
 
 test('after a stall of the process, an aborted call uses up no instant of the calls behind it', async () => {
   const { clock, cell } = setUp(0)
   const slow = { ...clock, now: clock.now, sleep: async (ms: number) => await clock.sleep(ms + 20) }
   const pace = createPace(cell, 100, slow)
-  const given = new AbortController()
-  const left: number[] = []
+  const aborting = new AbortController()
+  const departures: number[] = []
   const { signal } = openContext()
-  const calls = [signal, signal, given.signal, signal].map((signal) =>
+  const calls = [signal, signal, aborting.signal, signal].map((signal) =>
     pace
-      .inner(async () => void left.push(clock.now()))({ endpoint: 'managers' }, { signal })
+      .inner(async () => void departures.push(clock.now()))({ endpoint: 'managers' }, { signal })
       .catch(() => {}),
   )
-  given.abort()
+  aborting.abort()
   await clock.advance(1000)
   await Promise.all(calls)
-  expect(left).toEqual([left[0], left[1], left[1]])
+  expect(departures).toEqual([departures[0], departures[1], departures[1]])
 })
 
 test.each([
@@ -95,18 +95,18 @@ test('a Retry-After holds back all calls of all processes to any endpoint, and t
   const refusedAtMs = clock.now()
   // The other process notices at its next exchange, which comes once a second without refusals.
   await clock.advance(1000)
-  const went: number[] = []
-  const going = [other, refused].flatMap((each) =>
+  const sentAtMs: number[] = []
+  const calls = [other, refused].flatMap((each) =>
     ['visitorList', 'managers'].map(async (endpoint) => {
       await go(each, endpoint)
-      went.push(clock.now())
+      sentAtMs.push(clock.now())
     }),
   )
   await clock.advance(3999)
-  expect(went).toEqual([])
+  expect(sentAtMs).toEqual([])
   await clock.advance(500)
-  await Promise.all(going)
-  expect(Math.min(...went)).toBeGreaterThanOrEqual(refusedAtMs + 5000)
+  await Promise.all(calls)
+  expect(Math.min(...sentAtMs)).toBeGreaterThanOrEqual(refusedAtMs + 5000)
   for (let call = 0; call < 100; call += 1) await go(refused)
   expect(clock.now()).toBe(refusedAtMs + 5499)
 })
@@ -130,10 +130,10 @@ test('a refusal makes processes share the pace four times a second instead of on
 test('a Retry-After also holds back calls that already have their instant', async () => {
   const { clock, count, open } = setUp(20)
   const pace = open()
-  let went = 0
-  const calls = [refuse(pace, 5000), ...Array.from({ length: 4 }, () => go(pace).then(() => (went += 1)))]
+  let sent = 0
+  const calls = [refuse(pace, 5000), ...Array.from({ length: 4 }, () => go(pace).then(() => (sent += 1)))]
   await clock.advance(4999)
-  expect(went).toBe(0)
+  expect(sent).toBe(0)
   await clock.advance(1000)
   await Promise.all(calls)
   expect(count.exchanges).toBeLessThan(40)
@@ -146,10 +146,10 @@ test('errors other than refusals do not change the rate', async () => {
     void errorOf(through(pace, 'visitorList', async () => await Promise.reject(new Error('502'))))
     await clock.advance(100)
   }
-  let gone = 0
-  for (let call = 0; call < 100; call += 1) void go(pace).then(() => (gone += 1))
+  let sent = 0
+  for (let call = 0; call < 100; call += 1) void go(pace).then(() => (sent += 1))
   await clock.advance(1)
-  expect(gone).toBe(100)
+  expect(sent).toBe(100)
 })
 
 test('a Retry-After that comes during an exchange reaches other processes at once', async () => {
@@ -162,21 +162,21 @@ test('a Retry-After that comes during an exchange reaches other processes at onc
   await clock.advance(20)
   answer.reject(refusal(5000))
   await clock.advance(250)
-  let hasGone = false
-  void go(other).then(() => (hasGone = true))
+  let hasLeft = false
+  void go(other).then(() => (hasLeft = true))
   await clock.advance(4700)
-  expect(hasGone).toBe(false)
+  expect(hasLeft).toBe(false)
   await clock.advance(300)
-  expect(hasGone).toBe(true)
+  expect(hasLeft).toBe(true)
 })
 
 test('a database that stalls for a minute does not make one process wait for another', async () => {
   const database = { tookMs: 1 }
   const { clock, open } = setUp(20, database)
   const [pace, other] = [open(), open()]
-  let gone = 0
+  let sent = 0
   const call = (each: Pace) => {
-    const send = each.inner(async () => void (gone += 1))
+    const send = each.inner(async () => void (sent += 1))
     void send({ endpoint: 'visitorList' }, openContext())
   }
   call(pace)
@@ -188,7 +188,7 @@ test('a database that stalls for a minute does not make one process wait for ano
   await clock.advance(60_000)
   call(other)
   await clock.advance(1000)
-  expect(gone).toBe(3)
+  expect(sent).toBe(3)
 })
 
 test.each([
@@ -201,25 +201,25 @@ test.each([
 ])('a shared clock set by %d ms lets no more calls leave than %d, %d processes', async (byMs, ceiling, processes) => {
   let shiftMs = 0
   const { clock, cell } = setUp(0)
-  const shifted: UpdatePace = async (change) => await cell((kept, nowMs) => change(kept, nowMs + shiftMs))
-  const left: number[] = []
-  const leftBy = Array.from({ length: processes }, () => 0)
-  const goOn = async (process: number, pace: Pace) => {
+  const shifted: UpdatePace = async (change) => await cell((state, nowMs) => change(state, nowMs + shiftMs))
+  const departures: number[] = []
+  const departuresBy = Array.from({ length: processes }, () => 0)
+  const keepCalling = async (process: number, pace: Pace) => {
     for (;;) {
       await go(pace)
-      left.push(clock.now())
-      leftBy[process] = (leftBy[process] ?? 0) + 1
+      departures.push(clock.now())
+      departuresBy[process] = (departuresBy[process] ?? 0) + 1
     }
   }
-  for (const process of leftBy.keys()) {
+  for (const process of departuresBy.keys()) {
     const pace = createPace(shifted, ceiling, clock)
-    for (let caller = 0; caller < 4; caller += 1) void goOn(process, pace)
+    for (let caller = 0; caller < 4; caller += 1) void keepCalling(process, pace)
   }
   for (let change = 0; change < 4; change += 1) {
     await clock.advance(3040)
     shiftMs += byMs
   }
-  expect(mostWithin(left, 1000)).toBeLessThanOrEqual(ceiling)
-  expect(left.length).toBeGreaterThan(5 * ceiling)
-  expect(Math.min(...leftBy)).toBeGreaterThan(0.4 * Math.max(...leftBy) - 2)
+  expect(mostWithin(departures, 1000)).toBeLessThanOrEqual(ceiling)
+  expect(departures.length).toBeGreaterThan(5 * ceiling)
+  expect(Math.min(...departuresBy)).toBeGreaterThan(0.4 * Math.max(...departuresBy) - 2)
 })

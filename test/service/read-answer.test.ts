@@ -17,7 +17,7 @@ test.each<[string, string, number]>([
   ['a date that has passed', 'Fri, 20 Nov 2026 05:00:00 GMT', 0],
   ['a day', '86400', 60_000],
   ['nonsense', 'soon', 0],
-])('Retry-After as %s', async (_name, header, waitMs) => {
+])('Retry-After as %s (%s) is waited for %i ms', async (_, header, waitMs) => {
   const clock = createFakeClock({ isAutomatic: true })
   await using service = await startScriptedService((_request, index) =>
     index === 0 ? { status: 503, headers: { 'retry-after': header }, text: '' } : { json: [] },
@@ -48,8 +48,8 @@ test.each([
   const startMs = clock.now()
   await using service = await startScriptedService(() => ({ status: 429, headers: { 'retry-after': after }, text: '' }))
   await using connection = connectClient(service.url, { clock, random: () => 0, longestRefusedMs: 5000 })
-  const ask = connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 100 }, openContext())
-  expect(await errorOf(ask)).toMatchObject({ code: 'api.rateLimited' })
+  const page = connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 100 }, openContext())
+  expect(await errorOf(page)).toMatchObject({ code: 'api.rateLimited' })
   expect(clock.now() - startMs).toBe(waitedMs)
 })
 
@@ -155,13 +155,13 @@ test.each<[string, unknown]>([
   expect(parseExact(`{"a":[${source}]}`)).toEqual({ a: [value] })
 })
 
-test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])('%s is found anywhere', (source) => {
-  const found = source.includes('9') ? BigInt(source) : source
+test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])('%s is exact at any place', (source) => {
+  const exact = source.includes('9') ? BigInt(source) : source
   for (const space of ['', ' ', '\n', '\r', '\t']) {
     for (const prefix of ['', '[', '[0,', '{"a":', '["a",']) {
       const end = prefix.startsWith('[') ? ']' : prefix === '' ? '' : '}'
       const parsed = parseExact(`${space}${prefix}${space}${source}${end}`)
-      expect(prefix === '' ? parsed : Object.values(Object(parsed)).at(-1)).toBe(found)
+      expect(prefix === '' ? parsed : Object.values(Object(parsed)).at(-1)).toBe(exact)
     }
   }
 })

@@ -26,11 +26,11 @@ test('a call is made five times, and the longest wait, half a second, doubles ea
 test.each([
   [0, 1],
   [11_000, 0],
-])('twenty retries within a minute are warned of once: calls %d ms apart', async (apartMs, told) => {
+])('twenty retries within a minute are warned of once: calls %d ms apart', async (apartMs, warnings) => {
   const { clock, call, storms } = createFailing()
-  for (let made = 0; made < 6; made += 1) {
+  for (let calls = 0; calls < 6; calls += 1) {
     await call()
     await clock.sleep(apartMs)
   }
-  expect(storms()).toBe(told)
+  expect(storms()).toBe(warnings)
 })

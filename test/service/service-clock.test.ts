@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 /** A machine whose clock the test sets, and a service with a clock of its own. */
 function setup(isSteady: boolean) {
   const machine = { nowMs: 1_000_000_000_000, elapsedMs: 7 }
-  let asked = 0
+  let count = 0
   const serviceMs = () => 1_000_000_000_000 + machine.elapsedMs - 7
   const clock = {
     now: () => machine.nowMs,
@@ -16,27 +16,27 @@ function setup(isSteady: boolean) {
     ...(isSteady && { monotonicMs: () => machine.elapsedMs }),
   }
   const exchange = async (): Promise<RawAnswer> => {
-    asked += 1
+    count += 1
     return { status: 200, text: '', headers: { date: new Date(serviceMs()).toUTCString() } }
   }
   const call = { name: 'GET /', method: 'GET', host: 'base', path: '' } as const
-  const ask = async (timed: Http['exchange']) => await timed(call, { signal })
-  const { serviceClock } = createServiceClock(clock, exchange, ask, async () => {})
-  return { jump: (ms: number) => void (machine.nowMs += ms), asked: () => asked, service: serviceClock, serviceMs }
+  const request = async (timed: Http['exchange']) => await timed(call, { signal })
+  const { serviceClock } = createServiceClock(clock, exchange, request, async () => {})
+  return { jump: (ms: number) => void (machine.nowMs += ms), count: () => count, service: serviceClock, serviceMs }
 }
 
 test.each([
   ['a day ahead', DAY_MS],
   ['a day back', -DAY_MS],
-])('after a jump of the clock %s the service is asked for the time again', async (_case, ms) => {
+])("after the machine's clock jumps %s, the service is asked for its time again", async (_case, ms) => {
   for (const isSteady of [true, false]) {
-    const { asked, service, serviceMs, jump } = setup(isSteady)
+    const { count, service, serviceMs, jump } = setup(isSteady)
     await service.refresh(signal)
     jump(ms)
     expect(service.now()).toBe(serviceMs() + (isSteady ? 0 : ms))
     await service.refresh(signal)
     expect(Math.abs(service.now() - serviceMs())).toBeLessThanOrEqual(1000)
-    expect(asked()).toBe(2)
+    expect(count()).toBe(2)
   }
 })
 

@@ -39,14 +39,14 @@ async function setUp(
     return request.path === '/v2/oauth2/ticket' ? { json: { errcode: 1000, tikect: 'ticket-1' } } : list
   })
   const connection = connectClient(service.url, { ...credentials, clock, ...overrides })
-  const ask = () => connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext())
+  const readPage = () => connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext())
   return {
-    ask,
+    readPage,
     clock,
     connection,
     service,
     refuseTokens: (answer: ScriptedAnswer) => void (refused = answer),
-    fetched: () => service.requests.filter(isTokenCall).length,
+    countFetched: () => service.requests.filter(isTokenCall).length,
     bearers: () => service.requests.flatMap(({ headers }) => headers.authorization ?? []),
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]()
@@ -56,64 +56,64 @@ async function setUp(
 }
 
 test('a fetched token is renewed five minutes before the end of a long validity', async () => {
-  await using given = await setUp({ expire_time: '3600' })
-  await given.ask()
-  await given.clock.sleep((3600 - 301) * 1000)
-  await given.ask()
-  expect(given.fetched()).toBe(1)
-  await given.clock.sleep(1000)
-  await given.ask()
-  expect(given.fetched()).toBe(2)
+  await using setup = await setUp({ expire_time: '3600' })
+  await setup.readPage()
+  await setup.clock.sleep((3600 - 301) * 1000)
+  await setup.readPage()
+  expect(setup.countFetched()).toBe(1)
+  await setup.clock.sleep(1000)
+  await setup.readPage()
+  expect(setup.countFetched()).toBe(2)
 })
 
 test('a token that cannot be renewed serves to its end, and renewals are tried only now and then', async () => {
-  await using given = await setUp()
-  await given.ask()
-  await given.clock.sleep((7200 - 290) * 1000)
-  given.refuseTokens({ status: 503, text: '' })
-  for (let call = 0; call < 5; call += 1) await given.ask()
-  expect(new Set(given.bearers())).toEqual(new Set(['Bearer token-1']))
-  expect(given.fetched()).toBe(1 + 8)
-  await given.clock.sleep(290_000)
-  expect(await errorOf(given.ask())).toMatchObject({ code: 'api.noToken' })
+  await using setup = await setUp()
+  await setup.readPage()
+  await setup.clock.sleep((7200 - 290) * 1000)
+  setup.refuseTokens({ status: 503, text: '' })
+  for (let call = 0; call < 5; call += 1) await setup.readPage()
+  expect(new Set(setup.bearers())).toEqual(new Set(['Bearer token-1']))
+  expect(setup.countFetched()).toBe(1 + 8)
+  await setup.clock.sleep(290_000)
+  expect(await errorOf(setup.readPage())).toMatchObject({ code: 'api.noToken' })
 })
 
-test.each([0, -5, '0'])('a token valid for %j seconds is used by the call that asked for it', async (expire_time) => {
-  await using given = await setUp({ expire_time })
-  await given.ask()
-  expect(given.bearers()).toEqual(['Bearer token-1'])
+test.each([0, -5, '0'])('a token valid for %j seconds is used by the call that requested it', async (expire_time) => {
+  await using setup = await setUp({ expire_time })
+  await setup.readPage()
+  expect(setup.bearers()).toEqual(['Bearer token-1'])
 })
 
 const denial = { json: { errcode: 1001, msg: '请重新登录' } }
 test('refusals with an undocumented code in a row renew the token', async () => {
-  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
-  await given.ask()
-  expect(given.fetched()).toBe(2)
-  expect(given.bearers()).toHaveLength(4)
+  await using setup = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
+  await setup.readPage()
+  expect(setup.countFetched()).toBe(2)
+  expect(setup.bearers()).toHaveLength(4)
 })
 
-test('refusals with an undocumented code do not renew the token again and again, nor while other calls succeed', async () => {
+test('refusals with an undocumented code renew the token only once, and not while other calls succeed', async () => {
   let answered = 0
-  await using given = await setUp({ accepts: () => answered++ % 3 === 2, denial })
-  for (let call = 0; call < 10; call++) await given.ask()
-  expect(given.fetched()).toBe(1)
+  await using setup = await setUp({ accepts: () => answered++ % 3 === 2, denial })
+  for (let call = 0; call < 10; call++) await setup.readPage()
+  expect(setup.countFetched()).toBe(1)
   await using refused = await setUp({ accepts: () => false, denial })
-  for (let call = 0; call < 10; call++) expect(await errorOf(refused.ask())).toMatchObject({ code: 'api.refused' })
-  expect(refused.fetched()).toBe(2)
+  for (let call = 0; call < 10; call++) expect(await errorOf(refused.readPage())).toMatchObject({ code: 'api.refused' })
+  expect(refused.countFetched()).toBe(2)
 })
 
 test('refusals with an undocumented code keep the old token if the renewal fails', async () => {
-  let isWell = true
-  await using given = await setUp({ accepts: () => isWell, denial })
-  await given.ask()
-  isWell = false
-  given.service.requests.length = 0
-  given.refuseTokens({ json: { errcode: 1001 } })
-  expect(await errorOf(given.ask())).toMatchObject({ code: 'api.refused' })
-  isWell = true
-  await given.ask()
-  expect(given.bearers().at(-1)).toBe('Bearer token-1')
-  expect(given.fetched()).toBe(1)
+  let isAccepting = true
+  await using setup = await setUp({ accepts: () => isAccepting, denial })
+  await setup.readPage()
+  isAccepting = false
+  setup.service.requests.length = 0
+  setup.refuseTokens({ json: { errcode: 1001 } })
+  expect(await errorOf(setup.readPage())).toMatchObject({ code: 'api.refused' })
+  isAccepting = true
+  await setup.readPage()
+  expect(setup.bearers().at(-1)).toBe('Bearer token-1')
+  expect(setup.countFetched()).toBe(1)
 })
 
 test.each<ScriptedAnswer | undefined>([
@@ -122,36 +122,36 @@ test.each<ScriptedAnswer | undefined>([
   { status: 403, json: { errors: { code: 403001, message: 'The access token has expired' } } },
   { json: { errcode: 7, msg: 'token已过期' } },
 ])('a refused token is renewed once, after a failure too: %o', async (denial) => {
-  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial, failsFirst: true })
-  await given.ask()
-  expect(given.bearers()).toEqual(['token-1', 'token-1', 'token-2'].map((value) => `Bearer ${value}`))
-  await given.ask()
-  expect(given.fetched()).toBe(2)
+  await using setup = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial, failsFirst: true })
+  await setup.readPage()
+  expect(setup.bearers()).toEqual(['token-1', 'token-1', 'token-2'].map((value) => `Bearer ${value}`))
+  await setup.readPage()
+  expect(setup.countFetched()).toBe(2)
 })
 
 test('a 401 with a fresh token fails and says what to check; with a fixed token it fails at once', async () => {
-  await using given = await setUp({ accepts: () => false })
-  const error = await errorOf(given.ask())
+  await using setup = await setUp({ accepts: () => false })
+  const error = await errorOf(setup.readPage())
   expect(error).toMatchObject({ code: 'api.unauthorized' })
   expect(String(error)).toContain('LIVEHOUSE_API_TOKEN')
-  expect(given.bearers()).toHaveLength(2)
+  expect(setup.bearers()).toHaveLength(2)
   await using fixed = await setUp({ accepts: () => false }, { apiToken: 'fixed-token', appId: null, appSecret: null })
-  expect(await errorOf(fixed.ask())).toMatchObject({ code: 'api.unauthorized' })
+  expect(await errorOf(fixed.readPage())).toMatchObject({ code: 'api.unauthorized' })
   expect(fixed.service.requests).toHaveLength(1)
 })
 
 test('a 401 for a ticket renews the token too, as no ticket was issued', async () => {
-  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
-  expect(await askTicket(given.connection, ticketRequest)).toBe('ticket-1')
+  await using setup = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
+  expect(await askTicket(setup.connection, ticketRequest)).toBe('ticket-1')
 })
 
 test('with both kinds configured, reading uses the fixed token, and 4.2 the fetched one', async () => {
-  await using given = await setUp({}, { apiToken: 'fixed-token' })
-  await given.ask()
-  expect(given.bearers()).toEqual(['Bearer fixed-token'])
-  expect(given.fetched()).toBe(0)
-  await askTicket(given.connection, ticketRequest)
-  const ticketCall = given.service.requests.at(-1)
+  await using setup = await setUp({}, { apiToken: 'fixed-token' })
+  await setup.readPage()
+  expect(setup.bearers()).toEqual(['Bearer fixed-token'])
+  expect(setup.countFetched()).toBe(0)
+  await askTicket(setup.connection, ticketRequest)
+  const ticketCall = setup.service.requests.at(-1)
   expect(ticketCall?.query).toMatchObject({ appid: 'app-1', token: 'token-1', scope: 'guest' })
   expect(ticketCall?.headers.authorization).toBeUndefined()
 })
@@ -163,9 +163,9 @@ test.each<[string, ScriptedAnswer]>([
   ['403', { status: 403, text: '' }],
   ['400', { status: 400, text: '' }],
 ])('a failure of 4.1 by %s means refused credentials, and is not repeated', async (_case, refusal) => {
-  await using given = await setUp({ refusal })
-  const error = await errorOf(given.ask())
+  await using setup = await setUp({ refusal })
+  const error = await errorOf(setup.readPage())
   expect(error).toMatchObject({ code: 'api.credentialsRefused' })
   expect(String(error)).toContain('LIVEHOUSE_APP_SECRET')
-  expect(given.fetched()).toBe(1)
+  expect(setup.countFetched()).toBe(1)
 })

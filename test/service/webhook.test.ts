@@ -6,8 +6,8 @@ import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 const proxies = { http: null, https: null, none: null }
 const signal = new AbortController().signal
 
-test('a hanging or absent webhook is reported, a redirect is not followed, and a status is an answer even if its body breaks off', async () => {
-  const begun = (path: string): ScriptedAnswer => ({
+test('a hanging or absent webhook is an error; a redirect, or a status with a cut body, is an answer', async () => {
+  const startAnswer = (path: string): ScriptedAnswer => ({
     raw: (response) => {
       if (path === '/hang') return
       response.writeHead(200).write('{"errcode":')
@@ -15,7 +15,7 @@ test('a hanging or absent webhook is reported, a redirect is not followed, and a
     },
   })
   await using robot = await startScriptedService(({ path }) =>
-    path === '/moved' ? { status: 302, headers: { location: '/elsewhere' }, text: '' } : begun(path),
+    path === '/moved' ? { status: 302, headers: { location: '/elsewhere' }, text: '' } : startAnswer(path),
   )
   await using webhook = createWebhook({ proxies, timeoutMs: 100 })
   const ask = (url: string) => webhook.ask({ url, headers: {}, body: '{}' }, signal)
