@@ -37,12 +37,12 @@ test('an interrupted first start leaves nothing behind', async () => {
   await mkdir(dataDir)
   const controller = new AbortController()
   const interruption = new Error('interrupted')
-  const seen = (async () => {
+  const interrupting = (async () => {
     for await (const { filename } of watch(dataDir)) if (filename?.startsWith('unfinished-')) break
     controller.abort(interruption)
   })()
   await expect(startEmbedded(dataDir, systemClock, controller.signal)).rejects.toBe(interruption)
-  await seen
+  await interrupting
   // Copied programs (npm's ignore-scripts) are complete and stay.
   expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['private'])
 })
@@ -58,7 +58,7 @@ test('several first starts at once end up with one server and one database', asy
   expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['postgres', 'private'])
 })
 
-test('logging in takes the password, works from this machine only, and never as a superuser', async () => {
+test('a login needs the password, works from this machine only, and is no superuser', async () => {
   const url = new URL((await start()).url('postgres'))
   await using db = await openDatabase(url.href)
   const { rows } = await sql<{ listen_addresses: string }>`show listen_addresses`.execute(db)
@@ -80,7 +80,7 @@ test('a server that is stopped and started again keeps its port and its data', a
   expect((await sql`select one from public.kept`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
-test('a killed server, gone or a zombie, is started again by one of the next processes; a stopped one is not', async () => {
+test('a killed server is started again by one of the next processes; a stopped one is not restarted', async () => {
   const { port } = await start()
   process.kill(await readPid(), 'SIGKILL')
   const servers = await Promise.all([start(), start(), start(), start()])
@@ -149,26 +149,26 @@ test('programs without library links, as npm installs them without scripts, are 
     recursive: true,
     filter: (source) => !(isLink.test(source) && source.includes(`lib/lib`) && !source.includes('postgresql/')),
   })
-  // As if nobody may change the programs.
+  // As if the programs were read-only.
   await chmod(join(packageRoot, 'native', 'lib'), 0o555)
-  const found = await findBinaries(home, never, packageRoot)
+  const binary = await findBinaries(home, never, packageRoot)
   await chmod(join(packageRoot, 'native', 'lib'), 0o755)
-  expect(dirname(dirname(found))).toBe(home.place)
-  expect((await stat(join(dirname(found), 'lib'))).mode & 0o200).toBe(0o200)
+  expect(dirname(dirname(binary))).toBe(home.place)
+  expect((await stat(join(dirname(binary), 'lib'))).mode & 0o200).toBe(0o200)
   expect((await readdir(home.place)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['private'])
 })
 
-test.runIf(isRoot && process.platform === 'linux')('a server in a hidden folder is known by its command', async () => {
+test.runIf(isRoot && process.platform === 'linux')('an untraceable server is found by its command line', async () => {
   const pgdata = await createPassableFolder('hidden')
   const home = { dataDir: pgdata, private: pgdata, place: pgdata, pgdata, owner: { uid: 0, gid: 0 } }
   const server = spawn(process.execPath, ['-e', 'setInterval(Date, 1e5)', '--', '-D', pgdata], { stdio: 'ignore' })
   await once(server, 'spawn')
-  const found = async (pid: number | undefined) => {
+  const find = async (pid: number | undefined) => {
     await writeFile(join(pgdata, 'postmaster.pid'), `${pid}\n\n\n25432\n\n\n\nready\n`, { mode: 0o644 })
     return await asOrdinaryUser(async () => await findServer(home))
   }
-  expect(await found(server.pid)).toEqual({ port: 25_432, isReady: true })
-  expect(await found(process.ppid)).toBeUndefined()
+  expect(await find(server.pid)).toEqual({ port: 25_432, isReady: true })
+  expect(await find(process.ppid)).toBeUndefined()
   server.kill()
   await rm(pgdata, { recursive: true })
 })

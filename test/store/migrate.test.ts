@@ -35,7 +35,7 @@ test('migrating up, all the way down and up again leaves the same schema, and ea
   expect(rows).toEqual([])
 })
 
-test('a failing migration rolls all back and names the view in its way, a waiting one can be interrupted, and several processes at once apply each once', async () => {
+test('a failing migration rolls back and names the view in its way; a waiting one stops; each runs once', async () => {
   const broken = 'create view public.mine as select from livehouse_ops.jobs; drop table livehouse_ops.jobs'
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
@@ -61,7 +61,7 @@ test('a failing migration rolls all back and names the view in its way, a waitin
   await requireMigrated(db)
 })
 
-test('the server ends a transaction that locks a name, or the schema, if its process is frozen', async () => {
+test('the server ends a transaction that locks a name or the schema if its process is frozen', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   const limitOf = async (trx: typeof db) => (await sql`show idle_in_transaction_session_timeout`.execute(trx)).rows
@@ -70,7 +70,7 @@ test('the server ends a transaction that locks a name, or the schema, if its pro
   expect(limits.flat()).toMatchObject(times(2, () => ({ idle_in_transaction_session_timeout: '20s' })))
 })
 
-test('the printed SQL, run by hand, leaves what migrating leaves', async () => {
+test('the printed SQL, run by hand, has the same result as migrating', async () => {
   await using migrated = await createTestDatabase({ isPublished: false })
   await using byHand = await createTestDatabase({ isMigrated: false })
   const client = new Client({ connectionString: byHand.url })

@@ -9,7 +9,7 @@ import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.t
 
 const SECRET = 'hunter2hunter2'
 
-/** Listens on a port while `work` runs, and says nothing unless told to. */
+/** Listens on a port while `work` runs, and sends nothing unless `onConnection` does. */
 async function withListener<T>(work: (port: number) => Promise<T>, onConnection: (socket: Socket) => void = () => {}) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -33,20 +33,20 @@ const failureOf = async (url: string, signal?: AbortSignal) =>
   await errorOf(openDatabase(url, signal ? { signal } : {}))
 
 test('a server that must prove itself is reached over TLS if the URL says so', async () => {
-  const heard: Buffer[] = []
-  const asks = 'require_auth=scram-sha-256&sslmode=no-verify'
-  const open = async (port: number) => await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?${asks}`)
+  const received: Buffer[] = []
+  const options = 'require_auth=scram-sha-256&sslmode=no-verify'
+  const open = async (port: number) => await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?${options}`)
   await withListener(open, (socket) => {
     socket.once('data', () => {
       socket.write('S')
       socket.once('data', (data) => {
-        heard.push(data)
+        received.push(data)
         socket.destroy()
       })
     })
   })
   // The TLS record type of a ClientHello.
-  expect(heard[0]?.[0]).toBe(0x16)
+  expect(received[0]?.[0]).toBe(0x16)
 })
 
 test('a server that must prove itself and is too slow is not called an impostor', async () => {
@@ -57,7 +57,7 @@ test('a server that must prove itself and is too slow is not called an impostor'
   expect(error).toMatchObject({ message: 'timeout expired' })
 })
 
-test('a connection without the password that the server requires is closed, or it would keep the process for a minute', async () => {
+test('a connection that lacks the required password is closed, so that it does not delay the exit', async () => {
   const authentication = (step: number, text: string) =>
     `R${String.fromCodePoint(0, 0, 0, 8 + text.length, 0, 0, 0, step)}${text}`
   const closed = Promise.withResolvers<unknown>()
@@ -93,17 +93,17 @@ test('an unknown user is a refusal with advice', async () => {
 test.each([
   ['a full disk', 'XX000', /^db\.refused .*\(XX000\)\. See its log, and whether its disk is full/, []],
   ['PgBouncer', '08P01', /^db\.unreachable .*ends/, [`R\0\0\0\u0008\0\0\0\0Z\0\0\0\u0005I`]],
-])('a session that %s ends, by %s, is reported as that', async (_, state, told, answers) => {
-  const said = `SFATAL\0VFATAL\0C${state}\0Mit ends\0\0`
-  const all = [...answers, `E\0\0\0${String.fromCodePoint(said.length + 4)}${said}`]
+])('a session that %s ends, with %s, is reported as such', async (_, state, expected, answers) => {
+  const fields = `SFATAL\0VFATAL\0C${state}\0Mit ends\0\0`
+  const packets = [...answers, `E\0\0\0${String.fromCodePoint(fields.length + 4)}${fields}`]
   const open = async (port: number) => await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse`)
   const error = await withListener(open, (socket) => {
-    socket.on('data', () => (all.length > 1 ? socket.write(all.shift() ?? '') : socket.end(all[0] ?? '')))
+    socket.on('data', () => (packets.length > 1 ? socket.write(packets.shift() ?? '') : socket.end(packets[0] ?? '')))
   })
-  expect(`${Object(error).code} ${String(error)}`).toMatch(told)
+  expect(`${Object(error).code} ${String(error)}`).toMatch(expected)
 })
 
-test('a connection ended by an administrator or a time limit, or a missing table, is reported, and the pool continues', async () => {
+test('a connection that the server ends, and a missing table, are reported, and the pool continues', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
   const ended = db.transaction().execute(async (transaction) => {

@@ -11,30 +11,30 @@ const never = new AbortController().signal
 const folder = await createPassableFolder('home')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Why the server does not start in this directory. */
+/** The error with which the server does not start in this directory. */
 const refusalOf = async (dataDir: string) => {
   const error = await errorOf(startEmbedded(dataDir, systemClock, never))
   expect(error).toMatchObject({ code: 'db.embedded' })
   return String(error)
 }
 
-test('a path that PostgreSQL cannot take is refused before anything is made', async () => {
+test('a path that PostgreSQL does not accept is refused before anything is created', async () => {
   expect(await refusalOf(join(folder, 'a"b'))).toContain('LIVEHOUSE_DATA_DIR')
   expect(await readdir(folder)).not.toContain('a"b')
 })
 
-test('a file where the directory should be is named', async () => {
+test('a file in place of the directory is reported', async () => {
   await writeFile(join(folder, 'file'), '')
   expect(await refusalOf(join(folder, 'file'))).toMatch(/cannot be used \(EEXIST.*Make it a directory/)
 })
 
-test('a directory that this user may not write is refused', async () => {
+test('a directory that this user may not write to is refused', async () => {
   const parent = join(folder, 'closed')
   await mkdir(parent, { mode: 0o555 })
   expect(await asOrdinaryUser(() => refusalOf(join(parent, 'data')))).toContain('cannot be used (EACCES')
 })
 
-test.runIf(isRoot)('as root, a data directory that nobody else can enter is named', async () => {
+test.runIf(isRoot)('as root, a data directory that nobody else can enter is refused', async () => {
   const dataDir = join(folder, 'private', 'data')
   await mkdir(join(dataDir, 'postgres'), { recursive: true })
   await chmod(join(folder, 'private'), 0o700)
@@ -57,11 +57,11 @@ test('a directory with other contents is left alone', async () => {
 
 test.each([
   ['of another major version is refused by its number', '17', /was created by PostgreSQL 17, but this is 18/],
-  ['whose password is gone is not started', '18', /its password is gone.*private\/password/],
-])('data %s', async (_, version, told) => {
+  ['whose password is missing is not started', '18', /its password is gone.*private\/password/],
+])('data %s', async (_, version, message) => {
   const data = await makeData(version, 'PG_VERSION', `${version}\n`)
   for (const path of [data, join(data, 'PG_VERSION')]) await giveToServer(path)
-  expect(await refusalOf(join(folder, version))).toMatch(told)
+  expect(await refusalOf(join(folder, version))).toMatch(message)
 })
 
 test.runIf(isRoot)("other users cannot use root's data, even beside a folder that anyone may write", async () => {
@@ -72,7 +72,7 @@ test.runIf(isRoot)("other users cannot use root's data, even beside a folder tha
   expect(await asOrdinaryUser(() => refusalOf(dataDir))).toContain("PG_VERSION is not owned by the server's user")
 })
 
-test('root runs the server as the owner of the data, or as the account livehouse, or as nobody; other users run it as themselves', async () => {
+test("root runs the server as the data's owner, else as livehouse or nobody; other users as themselves", async () => {
   const folder = await createPassableFolder('owner')
   const data = join(folder, 'data')
   const accounts = join(folder, 'passwd')

@@ -39,16 +39,16 @@ const full = visitor('full', {
 })
 const huge = visitor('huge', { nickname: 'x'.repeat(12_000_000) })
 const odd = visitor('odd', { nickname: 'a\nb\tc "a", \\b\\\n\\"\n"1","9",\n,null\r\u0001', phone: null })
-// The ends of its texts look like the beginning of a line.
+// Its texts end in what looks like the start of a line.
 const ends = visitor('ends', { nickname: 'a\n', address: '\n', browser: '"7",\n"1","9",\n' })
 const rows = [ends, full, huge, odd, visitor('rest')]
 
-test('new rows that are copied are the same as those that are upserted', async () => {
+test('copied rows are the same as upserted ones, and equal rows stay unchanged', async () => {
   expect(await copy(rows)).toEqual({ inserted: 5, updated: 0, unchanged: 0 })
   const copied = await readAll()
   expect(await copy(rows, '2')).toEqual({ inserted: 0, updated: 0, unchanged: 5 })
   await load(rows, '2')
-  // Equal rows are not even locked, as locks would be logged.
+  // Equal rows are not even locked, because a lock would be written to the WAL.
   const { rows: locked } = await sql`select from livehouse.visitors where xmax::text <> '0'`.execute(database.db)
   expect(locked).toEqual([])
   await sql`truncate livehouse.visitors`.execute(database.db)
