@@ -39,7 +39,7 @@ function contrast(a: string, b: string): number {
 const grounds = ['ground', 'surface', 'good-ground', 'bad-ground', 'busy-ground', 'calm-ground']
 const texts = ['ink', 'muted', 'accent', 'good', 'warn', 'bad']
 
-test.each(['light', 'dark'] as const)('text and signs stand out from every ground in the %s scheme', (name) => {
+test.each(['light', 'dark'] as const)('text and signs have enough contrast on every ground, %s scheme', (name) => {
   const colors = scheme(name)
   const color = (key: string) => colors.get(key) ?? '#000000'
   expect(colors.size).toBeGreaterThan(15)

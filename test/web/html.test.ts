@@ -5,7 +5,7 @@ import { isolate, html, cutText, maskValues } from '../../src/web/html.ts'
 
 const folder = join(import.meta.dirname, '../../src/web')
 
-test('text is escaped wherever it stands; text from outside is isolated, cut, and has no bidirectional controls', () => {
+test('all text is escaped; outside text is isolated, shortened and stripped of bidirectional controls', () => {
   const evil = `<img src=x onerror="alert(1)">&'`
   expect(html`<p title="${evil}">${evil}</p>`.toString()).toBe(
     '<p title="&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;">&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;</p>',
@@ -34,6 +34,6 @@ test.each([
   ['id is 13812345678', 'id is …'],
   ['saveMenu channel 10001589: 500 (code 500001 "no 13812345678")', 'saveMenu channel 10001589: 500 (code 500001 …)'],
   ['channel=10001589/type=cash: 90 of 100 rows came', 'channel=10001589/type=cash: 90 of 100 rows came'],
-])('%s', (message, masked) => {
+])('values are masked in %s', (message, masked) => {
   expect(maskValues(message)).toBe(masked)
 })

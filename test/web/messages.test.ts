@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { messagesOf, chooseLanguage } from '../../src/web/messages.ts'
 
-/** Every word by its path. */
-function wordsOf(value: unknown, path = ''): [string, string][] {
+/** Every text by its path. */
+function textsOf(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return [[path, value]]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, each]) => wordsOf(each, `${path}.${name}`))
+  return Object.entries(value).flatMap(([name, each]) => textsOf(each, `${path}.${name}`))
 }
 
 function ofLanguage(language: 'en' | 'zh'): ReadonlyMap<string, string> {
-  const { formats: _, language: __, languageTag: ___, ...words } = messagesOf(language)
-  return new Map(wordsOf(words))
+  const { formats: _, language: __, languageTag: ___, ...texts } = messagesOf(language)
+  return new Map(textsOf(texts))
 }
 
 /** Texts that are the same in every language, or names. */
@@ -18,14 +18,14 @@ const same = new Set(['.title', '.notKnown', '.languageName', '.figures.budgetLe
 const han = /\p{Script=Han}/u
 
 /** The placeholders of a sentence. */
-const placesIn = (text: string) => (text.match(/\{\w+\}/g) ?? []).toSorted()
+const placeholdersIn = (text: string) => (text.match(/\{\w+\}/g) ?? []).toSorted()
 
 test('every text exists in both languages, in its own script, with the same placeholders', () => {
   const [en, zh] = [ofLanguage('en'), ofLanguage('zh')]
   expect([...zh.keys()]).toEqual([...en.keys()])
   expect(en.size).toBeGreaterThan(150)
   for (const [path, text] of en) {
-    expect(placesIn(zh.get(path) ?? ''), path).toEqual(placesIn(text))
+    expect(placeholdersIn(zh.get(path) ?? ''), path).toEqual(placeholdersIn(text))
     if (same.has(path)) continue
     expect(text.trim(), path).not.toBe('')
     expect(text, path).not.toMatch(han)
@@ -41,6 +41,6 @@ test.each([
   [[null, 'en', 'zh-CN', undefined], 'en'],
   [['zh', 'en', undefined, undefined], 'zh'],
   [['klingon', 'zh-CN', undefined, undefined], 'zh'],
-])('%j is answered in %s', (wishes, language) => {
-  expect(chooseLanguage(...wishes)).toBe(language)
+])('the preferences %j choose %s', (preferences, language) => {
+  expect(chooseLanguage(...preferences)).toBe(language)
 })

@@ -29,7 +29,7 @@ test('the calls of this process are counted by endpoint and outcome, as are refu
   expect(valueOf(text, 'livehouse_call_duration_seconds_count{endpoint="visitorList"}')).toBe('2')
 })
 
-test('the last run is shown by what became of its rows and slices, and nothing is left of the one before', async () => {
+test('the last run is shown with the outcomes of its rows and slices, without those of the run before', async () => {
   const counts = { extracted: 9, inserted: 5, updated: 1, unchanged: 1, removed: 0, quarantined: 2, degraded: 0 }
   const gifts = { stream: 'gifts', counts: { ...counts, calls: 12, retries: 4 }, slices: { failed: 1 } }
   const metrics = create()

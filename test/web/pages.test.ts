@@ -35,8 +35,8 @@ test('no page shows personal data of a viewer, not even in errors', async () => 
   for (const path of ['/', '/channels', '/runs', '/quarantine', '/metrics', '/readyz', ...ofOne]) {
     const page = await status.text(path)
     expect(page.length, path).toBeGreaterThan(50)
-    const shown = personal.filter((each) => page.includes(each))
-    expect(shown, path).toEqual([])
+    const leaks = personal.filter((each) => page.includes(each))
+    expect(leaks, path).toEqual([])
   }
   expect(await status.text(`/runs/${runId}`)).toContain('could not be read: user_id is {…:…')
   expect(await status.text(`/channels/${first}`)).toContain('could not be read: user_id is {…:…')

@@ -86,7 +86,7 @@ test('on loopback without a token, requests for any other host name are refused'
   expect(await statusFor(`${open.server.url}/healthz`, { host: 'evil.example' })).toBe(200)
 })
 
-test('pending migrations make it not ready', async () => {
+test('a database with pending migrations is not ready', async () => {
   await using bare = await createTestDatabase({ isMigrated: false })
   await using status = await startTestStatusServer(bare)
   const answer = await status.get('/readyz')
@@ -94,7 +94,7 @@ test('pending migrations make it not ready', async () => {
   expect(await answer.json()).toMatchObject({ status: 'not ready', database: 'pending migrations' })
 })
 
-test('page, readiness and metrics report a database that goes away, and recover when it is back', async () => {
+test('page, readiness and metrics report a lost database, and recover when it is back', async () => {
   await using own = await createTestDatabase()
   await using db = await openDatabase(own.url)
   const clock = movableClock()
@@ -107,18 +107,18 @@ test('page, readiness and metrics report a database that goes away, and recover 
   expect(JSON.parse(await status.text('/healthz'))).toEqual({ status: 'alive' })
   expect(JSON.parse(await status.text('/readyz'))).toEqual({ status: 'ready', database: 'ok', pending_migrations: [] })
 
-  const setDoor = async (isOpen: boolean) =>
+  const allowConnections = async (isAllowed: boolean) =>
     await onServer(async (admin) => {
-      await sql`alter database ${sql.id(own.name)} allow_connections ${sql.raw(String(isOpen))}`.execute(admin)
+      await sql`alter database ${sql.id(own.name)} allow_connections ${sql.raw(String(isAllowed))}`.execute(admin)
       await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${own.name}`.execute(admin)
     })
-  await setDoor(false)
+  await allowConnections(false)
   clock.nowMs += 400_000
   const page = await status.get('/')
   expect(page.status).toBe(503)
   const text = await page.text()
   expect(text).toContain('The database cannot be read')
-  // The facts that were read stay, with their time.
+  // The facts that were read earlier stay, with their time.
   expect(text).toContain('What follows is as of 20 Nov 2026, 06:30')
   expect(text.replaceAll('<wbr>', '')).toMatch(new RegExp(`Since 20 Nov 2026, 06:36 .*Database [^ ]*/${own.name} `))
   expect(await status.text('/?lang=zh')).toMatch(
@@ -135,7 +135,7 @@ test('page, readiness and metrics report a database that goes away, and recover 
   expect((await status.get('/readyz')).status).toBe(503)
   expect(await status.text('/metrics')).toContain('livehouse_database_up 0')
 
-  await setDoor(true)
+  await allowConnections(true)
   clock.nowMs += 400_000
   for (const path of ['/channels/9', `/runs/${runId}`, '/', '/readyz'])
     expect((await status.get(path)).status, path).toBe(200)
@@ -145,14 +145,14 @@ test('page, readiness and metrics report a database that goes away, and recover 
 test('readiness and metrics report within seconds that the database hangs, and recover when it answers', async () => {
   await using own = await createTestDatabase()
   await using proxy = await startStallingProxy(own.url)
-  // The pool's own watch for silence takes longer than this test, so it plays no part here.
+  // The pool detects silence later than this test takes, so that plays no part here.
   await using db = await openDatabase(proxy.url)
   const nowMs = { offset: 0 }
-  // While nothing can answer, a request gives up soon.
-  let haste = 1
+  // Makes requests give up sooner while nothing can answer.
+  let speedup = 1
   const clock = {
     now: () => Date.now() + nowMs.offset,
-    sleep: async (ms: number, signal?: AbortSignal) => await systemClock.sleep(ms / haste, signal),
+    sleep: async (ms: number, signal?: AbortSignal) => await systemClock.sleep(ms / speedup, signal),
   }
   await using status = await startTestStatusServer({ db }, { clock })
   expect(await status.text('/metrics')).toContain('livehouse_database_up 1')
@@ -161,24 +161,24 @@ test('readiness and metrics report within seconds that the database hangs, and r
   nowMs.offset += 400_000
   expect((await status.get('/channels/9')).status).toBe(200)
   proxy.stall()
-  haste = 10
+  speedup = 10
   nowMs.offset += 400_000
   expect((await status.get('/readyz')).status).toBe(503)
   expect(await status.text('/metrics')).toMatch(/livehouse_database_up 0[^]*livehouse_build_info/)
   expect((await status.get('/')).status).toBe(503)
-  // A tenth of three seconds, by this clock. Without their own limit they wait for a connection as long as the pool does, for 10 s.
-  const poolGivesUp = sql`select`.execute(db).catch(() => 'the pool has given up before')
+  // After 3 s, a tenth of that by this clock. Without that limit they would wait for the pool, which takes 10 s.
+  const poolGivesUp = sql`select`.execute(db).catch(() => 'the pool gave up first')
   const parts = Promise.all(['/channels/9', `/runs/${runId}`].map(async (path) => (await status.get(path)).status))
   expect(await Promise.race([poolGivesUp, parts])).toEqual([503, 503])
   proxy.goOn()
-  haste = 1
+  speedup = 1
   await vi.waitFor(async () => expect(await status.text('/metrics')).toContain('livehouse_database_up 1'), 120_000)
   expect((await status.get('/readyz')).status).toBe(200)
 })
 
 test('the page recovers 3 s after the end of an outage that took 10 s to show', async () => {
   await using database = await createTestDatabase()
-  let isAway = true
+  let isDown = true
   const clock = createFakeClock()
   const readFacts = createFactsSource({
     db: database.db,
@@ -186,7 +186,7 @@ test('the page recovers 3 s after the end of an outage that took 10 s to show', 
     log: silentLog,
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
     readJobs: async () => {
-      if (!isAway) return []
+      if (!isDown) return []
       clock.nowMs += 10_000
       throw new Error('connect ETIMEDOUT')
     },
@@ -195,7 +195,7 @@ test('the page recovers 3 s after the end of an outage that took 10 s to show', 
     facts: undefined,
     failure: { error: { message: 'connect ETIMEDOUT' }, sinceMs: clock.nowMs - 10_000 },
   })
-  isAway = false
+  isDown = false
   await clock.runTo(clock.nowMs + 3000)
   expect(await readFacts()).toMatchObject({ facts: { open: [] }, failure: undefined })
 })

@@ -12,20 +12,20 @@ function states(facts: Partial<TimelineFacts>, days: number): readonly string[] 
   return last.map(({ state }) => state)
 }
 
-test('thirty days end today, which is read in part', () => {
+test('the thirty days end today, which has been read in part', () => {
   const days = timelineOf(base)
   expect(days).toHaveLength(30)
   expect(days.at(-1)).toMatchObject({ day: TODAY, state: 'partial' })
   expect(days.slice(0, -1).every(({ state, share }) => state === 'complete' && share === 1)).toBe(true)
 })
 
-test('what was read of a channel outside its range does not make up for another channel', () => {
+test('what was read of a channel outside its range does not count for another channel', () => {
   const rangeOf = (channelId: string) => (channelId === '10' ? { until: TODAY - 9 * DAY } : {})
   const units = [makeUnit({ until: TODAY - 2 * DAY }), makeUnit({ channelId: '10', until: TODAY })]
   expect(states({ units, rangeOf }, 3)).toEqual(['partial', 'partial', 'none'])
 })
 
-test('a gap, a problem and an acknowledged shortfall show on their days, the gravest first', () => {
+test('gaps, problems and accepted shortfalls show on their days, the worst one of each day', () => {
   const on = (ago: number) => ({ from: TODAY - ago * DAY, to: TODAY - (ago - 1) * DAY })
   const open = [
     makeReading({ kind: 'gap', window: on(4) }),
@@ -36,7 +36,7 @@ test('a gap, a problem and an acknowledged shortfall show on their days, the gra
   expect(states({ open }, 5)).toEqual(['gap', 'problem', 'accepted', 'complete', 'partial'])
 })
 
-test('on a day that is not over, only what failed is faulty, and the parts of one channel count once', () => {
+test('of a day that is not over only the failed part is faulty, and the parts of a channel count once', () => {
   const units = ['9', '10'].map((channelId) => makeUnit({ channelId, until: TODAY }))
   const window = { from: TODAY - DAY, to: TODAY + DAY / 8 }
   const open = ['cash', 'prop'].map((type) => makeReading({ partition: `channel=9/type=${type}`, window }))
@@ -44,6 +44,6 @@ test('on a day that is not over, only what failed is faulty, and the parts of on
   expect(today).toMatchObject({ state: 'problem', share: 0, faulty: DAY / 8 / (NOW - TODAY) / 2 })
 })
 
-test('the share of a stream that is read in some channels only is their share of all channels', () => {
+test('the share of a stream that is read in only some channels is their share of all channels', () => {
   expect(timelineOf({ ...base, outOf: 4 }).at(-2)).toMatchObject({ share: 0.25, state: 'partial' })
 })

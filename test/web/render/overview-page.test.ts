@@ -12,7 +12,7 @@ function overview(facts: Facts, language: 'en' | 'zh' = 'en'): string {
   return overviewPage(view, verdictSection(view)).toString()
 }
 
-test('without JavaScript all numbers are there in tables with captions and headings', () => {
+test('without JavaScript all numbers are in tables with captions and headings', () => {
   const page = overview(makeFacts())
   const tables = page.match(/<table.*?<\/table>/gs) ?? []
   expect(tables.length).toBeGreaterThanOrEqual(5)
@@ -22,7 +22,7 @@ test('without JavaScript all numbers are there in tables with captions and headi
   for (const value of ['123', '55', '38', '2', '8', '1']) expect(page).toContain(`data-value="${value}"`)
 })
 
-test('progress comes in the order of the streams, whatever the order in the database', () => {
+test('progress is listed in the order of the streams, whatever the order in the database', () => {
   const step = { rows: 1, parts: 2, endedParts: 1, share: 0.5 }
   const progress = { gifts: step, managers: step, visitors: step }
   const page = overview(makeFacts({ runs: [makeRun({ status: 'running', finishedAt: null, progress })] }))
@@ -30,7 +30,7 @@ test('progress comes in the order of the streams, whatever the order in the data
   expect(names).toEqual(['Visitors', 'Gifts', 'Managers'])
 })
 
-test('of a stream that is read only when named, the overview says in how many channels it is complete', () => {
+test('the overview says in how many channels a stream that is read only when named is complete', () => {
   const channels = ['9', '10'].map((channelId) => makeChannel({ channelId }))
   const facts = makeFacts()
   const both = facts.units.flatMap((unit) => [unit, { ...unit, channelId: '10' }])
@@ -47,7 +47,7 @@ const units = channels.flatMap(({ channelId }) =>
 )
 const facts = makeFacts({ channels, units, open: [makeReading({ kind: 'gap', channelId: '777' })] })
 const list = (filter: Partial<typeof noFilter>) => channelsPage(makeView(facts), { ...noFilter, ...filter }).toString()
-const shown = (markup: string) => [...markup.matchAll(/href="\/channels\/(\d+)"/g)].map(([, id]) => id)
+const listedIds = (markup: string) => [...markup.matchAll(/href="\/channels\/(\d+)"/g)].map(([, id]) => id)
 
 test('with a thousand channels the overview shows sums, and stays small', () => {
   const page = overview(facts)
@@ -63,20 +63,20 @@ test('with a thousand channels the overview shows sums, and stays small', () => 
   expect(chinese).toContain('频道 1</bdi></a>、</span><wbr>')
 })
 
-test('with a thousand channels the list comes fifty at a time, those with open issues first', () => {
+test('with a thousand channels the list shows fifty at a time, those with open issues first', () => {
   const first = list({})
   expect(first.length).toBeLessThan(120_000)
-  expect(shown(first)).toHaveLength(50)
-  expect(shown(first).slice(0, 3)).toEqual(['777', '1', '2'])
+  expect(listedIds(first)).toHaveLength(50)
+  expect(listedIds(first).slice(0, 3)).toEqual(['777', '1', '2'])
   expect(first).toContain('Page 1')
-  expect(shown(list({ page: 20 })).at(-1)).toBe('1000')
-  expect(shown(list({ page: 99 })).at(-1)).toBe('1000')
-  expect(shown(list({ page: -3 }))[0]).toBe('777')
+  expect(listedIds(list({ page: 20 })).at(-1)).toBe('1000')
+  expect(listedIds(list({ page: 99 })).at(-1)).toBe('1000')
+  expect(listedIds(list({ page: -3 }))[0]).toBe('777')
 })
 
 test('with a thousand channels the list can be searched and filtered, and keeps the filter from page to page', () => {
-  expect(shown(list({ q: '频道 77' }))).toHaveLength(11)
-  expect(shown(list({ show: 'open' }))).toEqual(['777'])
+  expect(listedIds(list({ q: '频道 77' }))).toHaveLength(11)
+  expect(listedIds(list({ show: 'open' }))).toEqual(['777'])
   expect(list({ q: '甲' })).toContain('500 of 1,000 channels')
   expect(list({ q: '甲' })).toContain('href="/channels?q=%E7%94%B2&amp;page=2"')
   expect(list({ q: 'nobody' })).toContain('No channel matches.')

@@ -5,7 +5,7 @@ import { makeChannel, makeFacts, makeReading, makeRun, makeView, NOW_MS } from '
 
 const details = { asked: {}, held: [], errors: [], alerts: [], slices: { rows: [], page: 1, hasMore: false } }
 
-test('the page of a run shows its alert as of that run, whatever later runs have added to it', () => {
+test('the page of a run shows its alert as of that run, without what later runs have added', () => {
   const problems = [{ stream: 'gifts', code: 'api.status', count: 3 }]
   const causes = [
     { kind: 'run', name: 'sync', status: 'failed', runId: '9', problems },
@@ -19,14 +19,14 @@ test('the page of a run shows its alert as of that run, whatever later runs have
   for (const part of ['errors', 'slices']) expect(page).toContain(`<section id="${part}" data-renew hidden></section>`)
 })
 
-test('on a Chinese page a few words of Chinese say what went wrong, before the English message', () => {
+test('a Chinese page says in Chinese what went wrong, before the English message', () => {
   const message = 'giftRunning channel 9 page 3: 502 after 5 attempts'
   const errors = [{ stream: 'gifts', partition: 'channel=9', code: 'api.status', message }] as const
   const run = makeRun({ errorCount: 1 })
-  const told = `<b>服务返回错误</b> <span lang="en"><bdi>${message}</bdi></span>`
-  expect(runPage(makeView(undefined, 'zh'), run, { ...details, errors }).toString()).toContain(told)
+  const expected = `<b>服务返回错误</b> <span lang="en"><bdi>${message}</bdi></span>`
+  expect(runPage(makeView(undefined, 'zh'), run, { ...details, errors }).toString()).toContain(expected)
   expect(runPage(makeView(), run, { ...details, errors }).toString()).not.toContain('<b>')
   const view = makeView(makeFacts({ openCounts: { problem: 1, gap: 0, accepted: 0 } }), 'zh')
   const readings = { ...view.facts, open: [makeReading({ proof: 'failed', reason: message })] }
-  expect(channelPage(view, makeChannel(), readings).toString()).toContain(told)
+  expect(channelPage(view, makeChannel(), readings).toString()).toContain(expected)
 })

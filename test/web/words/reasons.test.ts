@@ -12,18 +12,18 @@ const reasons = streams.flatMap((stream) => {
   const lists = [['张三'], Array.from({ length: 9 }, () => null)]
   const items = ['张三', null, {}, { id: '10' }, { user_id: { nick: '张三' } }, ...lists]
   const titles = [['用户', '昵称', '电话', '问题', '时间'], Array.from({ length: 9 }, () => '')]
-  const found = titles.flatMap((title) => items.map((item) => read(item, { title })))
-  return found.flatMap((each) => (each.kind === 'rejected' ? each.reason : []))
+  const results = titles.flatMap((title) => items.map((item) => read(item, { title })))
+  return results.flatMap((each) => (each.kind === 'rejected' ? each.reason : []))
 })
 const others = [duplicateItem('{}', 'user_id', 2), conflictItem('{}', 'record_id', ['user_id', 'entered_at'])]
 
-test.each([...new Set([...reasons, ...others.map(({ reason }) => reason)])])('%s', (reason) => {
+test.each([...new Set([...reasons, ...others.map(({ reason }) => reason)])])('has words in Chinese: %s', (reason) => {
   const chinese = reasonInChinese(maskValues(reason)) ?? ''
   expect(chinese).toMatch(/\p{Script=Han}/u)
   expect(chinese).not.toMatch(/张三| (and|the|not|is|with|came) /)
 })
 
-test('each error code has words in Chinese, as has each message that is recorded without a code', () => {
+test('each error code, and each message that is recorded without one, has words in Chinese', () => {
   expect([...Object.keys(recoveryOf), 'internal'].filter((code) => causeInChinese(code) === undefined)).toEqual([])
   const messages = {
     '502 after 5 attempts': '服务返回错误',
@@ -32,8 +32,8 @@ test('each error code has words in Chinese, as has each message that is recorded
     '200 with an empty body': '服务的回答无法读取',
     'the source says 10, but 9 distinct and 0 quarantined rows came, 1 came twice': '读到的行数不足',
   }
-  const told = Object.keys(messages).map((each) => [each, causeInChinese('', `giftRunning channel 9 page 3: ${each}`)])
-  expect(Object.fromEntries(told)).toEqual(messages)
+  const words = Object.keys(messages).map((each) => [each, causeInChinese('', `giftRunning channel 9 page 3: ${each}`)])
+  expect(Object.fromEntries(words)).toEqual(messages)
   // The code decides: a number in the message may count rows.
   const missing = 'gifts channel=9: 429 rows of the source are missing'
   expect(causeInChinese('audit.difference', missing)).toBe(causeInChinese('audit.difference'))
