@@ -11,9 +11,9 @@ const launcher = join(root, 'src', 'cli.ts')
 const plainFiles = ['src/cli.ts', 'bin/livehouse.cjs']
 const oldNode = findOldNode()
 const version = expect.stringMatching(`^${manifest.version} \\(Node 24\\.\\S+, \\S+\\)\n$`)
-const itsVersion = { status: 0, stdout: version, stderr: '' }
+const versionOutput = { status: 0, stdout: version, stderr: '' }
 
-/** A Node of this machine that is too old to run the program itself, where there is one. */
+/** A Node of this machine that is too old to run the program itself, if there is one. */
 function findOldNode(): string | undefined {
   const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
   return candidates.find((node) => {
@@ -42,25 +42,25 @@ test('without its dependencies the launcher says what to do', () => {
   const folder = createBareCheckout()
   const { status, stdout, stderr } = run(process.execPath, join(folder, 'src', 'cli.ts'), '--version')
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
-  const told = `its dependencies are not installed. Run \`npm ci\` in ${folder}, then try again.\n`
-  expect(stderr).toBe(`livehouse cannot start: ${told}`)
+  const message = `its dependencies are not installed. Run \`npm ci\` in ${folder}, then try again.\n`
+  expect(stderr).toBe(`livehouse cannot start: ${message}`)
 })
 
-test.each(plainFiles)('%s is valid for a Node that knows no TypeScript', (file) => {
+test.each(plainFiles)('%s is valid for a Node that does not know TypeScript', (file) => {
   const copy = join(createBareCheckout(), 'launcher.cjs')
   copyFileSync(join(root, file), copy)
   expect(spawnSync(process.execPath, ['--check', copy], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
 })
 
-test('a start finds compiled what an earlier one has compiled, in a folder of the checkout', () => {
+test('a start reuses the code that an earlier one has compiled, from a folder of the checkout', () => {
   const env = { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', NODE_COMPILE_CACHE: undefined }
   const start = () => spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8', env })
   const cache = join(root, 'node_modules', '.cache', 'livehouse')
-  expect(start()).toMatchObject({ ...itsVersion, stderr: expect.stringContaining(`resolved path ${cache}`) })
+  expect(start()).toMatchObject({ ...versionOutput, stderr: expect.stringContaining(`resolved path ${cache}`) })
   expect(start().stderr).toMatch(/retrieving transpile cache for StrippedTypeScript \S+main\.ts\.\.\.success/)
 })
 
-test('a start that finds everything compiled does not load what strips types', () => {
+test('a start that finds everything compiled does not load the type stripper', () => {
   const probe = join(createTemporaryFolder('launcher-probe'), 'probe.cjs')
   const text = "process.on('exit', () => console.log(process.moduleLoadList.filter((name) => /amaro/.test(name))))"
   writeFileSync(probe, text)
@@ -70,15 +70,15 @@ test('a start that finds everything compiled does not load what strips types', (
   expect(start()).toMatchObject({ status: 2, stdout: '[]\n' })
 })
 
-test('on Windows, where no process becomes another, it starts a second one', () => {
+test('on Windows, which has no execve, the launcher starts a second process', () => {
   const windows = join(createTemporaryFolder('launcher-windows'), 'windows.cjs')
   const text = `Object.defineProperty(process, 'platform', { value: 'win32' })
     process.execve = () => { throw new Error('unavailable on this platform') }`
   writeFileSync(windows, text)
-  expect(run(process.execPath, '--require', windows, launcher, '--version')).toEqual(itsVersion)
+  expect(run(process.execPath, '--require', windows, launcher, '--version')).toEqual(versionOutput)
 })
 
-test.runIf(process.getuid?.() === 0)('root runs no job files of another user that lie in the working folder', () => {
+test.runIf(process.getuid?.() === 0)('root refuses the jobs folder of another user unless it is set', () => {
   const cwd = createTemporaryFolder('foreign-jobs')
   mkdirSync(join(cwd, 'jobs'))
   writeFileSync(join(cwd, 'jobs', 'nightly.js'), "console.log('it runs')")
@@ -92,23 +92,23 @@ test.runIf(process.getuid?.() === 0)('root runs no job files of another user tha
 describe.runIf(oldNode !== undefined)('an old Node', () => {
   const node = oldNode ?? ''
 
-  test('hands over to the pinned one, arguments and exit code too', () => {
-    expect(run(node, launcher, '--version')).toEqual(itsVersion)
+  test('hands its arguments to the pinned Node, and passes on the exit code', () => {
+    expect(run(node, launcher, '--version')).toEqual(versionOutput)
     const stderr = expect.stringContaining('there is no command "no such verb"')
     expect(run(node, launcher, 'no such verb')).toMatchObject({ status: 2, stderr })
   })
 
-  test('without the pinned one says what to do', () => {
+  test('says what to do if the pinned Node is missing', () => {
     const { status, stderr } = run(node, join(createBareCheckout(), 'src', 'cli.ts'), '--version')
-    const told = /^livehouse cannot start: it needs Node 24 or newer, this is v\d+\.\d+\.\d+\. Run `npm ci` in /
-    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(told) })
+    const message = /^livehouse cannot start: it needs Node 24 or newer, this is v\d+\.\d+\.\d+\. Run `npm ci` in /
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(message) })
   })
 
-  test('with the pinned one but nothing else says what to do', () => {
+  test('says what to do if nothing but the pinned Node is installed', () => {
     const folder = createBareCheckout()
     for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name.startsWith('node-')))
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-    const told = expect.stringContaining('its dependencies are not installed')
-    expect(run(node, join(folder, 'src', 'cli.ts'))).toMatchObject({ status: 2, stderr: told })
+    const message = expect.stringContaining('its dependencies are not installed')
+    expect(run(node, join(folder, 'src', 'cli.ts'))).toMatchObject({ status: 2, stderr: message })
   })
 })

@@ -32,7 +32,7 @@ function read(base: string, file: string): unknown {
   return parse(readFileSync(join(folder, base, file), 'utf8'))
 }
 
-/** Has `unread` name each field, of a value and of all in it, until somebody reads it */
+/** Adds each field of a value, nested ones too, to `unread` until it is read. */
 function watch(value: unknown, unread: Set<string>, path = ''): void {
   if (typeof value !== 'object' || value === null) return
   for (const [name, field] of Object.entries(value)) {
@@ -43,23 +43,23 @@ function watch(value: unknown, unread: Set<string>, path = ''): void {
   }
 }
 
-/** By the schema of its kind. @throws with what does not fit it */
+/** Checks a manifest against the schema of its kind. @throws with what does not fit */
 function validate(manifest: unknown): void {
   const parsed = manifestSchema.parse(manifest)
   const Model = models.get(parsed.kind)
-  assert(Model !== undefined, `no schema of a ${parsed.kind} is known here`)
-  // The constructor takes what is right alone; that is what is to be seen.
+  assert(Model !== undefined, `there is no schema for a ${parsed.kind} here`)
+  // The type of the constructor demands a valid manifest, which is what is checked here.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const model = new Model(parsed as never)
   expect(model).toMatchObject({ apiVersion: parsed.apiVersion })
   const unread = new Set<string>()
   watch(model, unread)
   model.validate()
-  // The schemas refuse no field that they do not know; they do not read it either.
-  assert(unread.size === 0, `no fields of a ${parsed.kind}: ${[...unread].join(', ')}`)
+  // The schemas do not refuse unknown fields, but do not read them either.
+  assert(unread.size === 0, `a ${parsed.kind} has no such fields: ${[...unread].join(', ')}`)
 }
 
-test.each(bases)('what kustomize applies of %s is all there, and valid', (base) => {
+test.each(bases)('the manifests that kustomize applies for %s exist and are valid', (base) => {
   const { resources, configMapGenerator, secretGenerator } = kustomizationSchema.parse(read(base, 'kustomization.yaml'))
   const manifests = readdirSync(join(folder, base)).filter(
     (file) => file.endsWith('.yaml') && file !== 'kustomization.yaml',
@@ -75,25 +75,25 @@ test.each(['replicas', 'envFrom'])('a misspelt %s of a deployment is refused', (
   expect(() => validate(parse(text))).toThrow(`/${name}s`)
 })
 
-test('an image of others is named by its digest', () => {
+test('every third-party image is pinned by its digest', () => {
   const files = ['compose.yaml', 'Dockerfile'].map((file) => readFileSync(join(examples, '../..', file), 'utf8'))
   const images = [...files.join('').matchAll(/^(?:FROM| +image:) (?!scratch |base )(\S+)/gm)].map(([, image]) => image)
   expect(images.filter((image) => !/^\w+:[\w.-]+@sha256:[0-9a-f]{64}$/.test(image ?? ''))).toEqual(['livehouse'])
 })
 
-const isSystemdThere = spawnSync('systemd-analyze', ['--version']).status === 0
-if (!isSystemdThere) process.stdout.write('no systemd-analyze: the units of docs/examples are not verified\n')
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
+if (!hasSystemd) process.stdout.write('no systemd-analyze: the units of docs/examples are not verified\n')
 
-test.skipIf(!isSystemdThere)('systemd finds nothing wrong with a unit', () => {
+test.skipIf(!hasSystemd)('systemd-analyze finds no fault in the units', () => {
   const place = createTemporaryFolder('units')
   const files = readdirSync(examples).filter((file) => /\.(service|timer)$/.test(file))
   for (const file of files) {
     const unit = readFileSync(join(examples, file), 'utf8')
-    // It asks whether the program is there.
+    // It checks that the program exists.
     writeFileSync(join(place, file), unit.replace('ExecStart=livehouse', `ExecStart=${process.execPath}`))
   }
   const args = ['verify', '--man=no', ...files.map((file) => join(place, file))]
   const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
-  // It may have something to say of other units of this machine.
+  // It may also report other units of this machine.
   expect([files.length, status, stderr.split('\n').filter((line) => /livehouse/.test(line))]).toEqual([3, 0, []])
 })

@@ -8,7 +8,7 @@ import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const script = fileURLToPath(new URL('../install.cjs', import.meta.url))
 
-/** Stands in for npm: notes its arguments, and leaves what `npm ci` leaves; slowly enough for two to meet. */
+/** Replaces npm: records its arguments and writes what `npm ci` leaves, slowly enough for two to overlap. */
 const fakeNpm = `
 const fs = require('node:fs')
 fs.appendFileSync('npm-calls.tmp', process.argv.slice(2).join(' ') + '\\n')
@@ -38,7 +38,7 @@ function createProject() {
   return { root, calls, install, guard: join(root, '.install.tmp') }
 }
 
-test('what is missing is installed once, and again when the lock file has other contents, whatever its time', async () => {
+test('dependencies are installed once, and again only if the contents of the lock file change', async () => {
   const { root, calls, install, guard } = createProject()
   expect(await install()).toMatchObject({ code: 0, err: expect.stringContaining('installing dependencies') })
   expect(calls()).toEqual(['ci --no-audit --no-fund --loglevel=error'])
@@ -52,7 +52,7 @@ test('what is missing is installed once, and again when the lock file has other 
   expect(calls()).toHaveLength(2)
 })
 
-test('the guard lets two at once install once', async () => {
+test('concurrent installs run npm ci once', async () => {
   const { calls, install } = createProject()
   expect((await Promise.all([install(), install(), install()])).map(({ code }) => code)).toEqual([0, 0, 0])
   expect(calls()).toHaveLength(1)
@@ -68,7 +68,7 @@ test('the guard of a process that is gone is taken over', async () => {
   expect(calls()).toHaveLength(1)
 })
 
-test('a failed npm ci says so, leaves no guard and is tried again next time', async () => {
+test('a failed npm ci is reported, leaves no guard and is repeated the next time', async () => {
   const { root, calls, install, guard } = createProject()
   writeFileSync(join(root, 'fail.tmp'), '')
   expect(await install()).toEqual({ code: 1, err: expect.stringContaining('npm ci failed (exit 7)') })

@@ -11,8 +11,8 @@ function createTestLog(options: Partial<Parameters<typeof createLog>[0]> = {}) {
   return { lines, log: createLog({ level: 'debug', secrets: [SECRET], zoneOfPeople: undefined, write, ...options }) }
 }
 
-/** Every way in which a secret may be spelled in a log line. */
-function spellings(secret: string): string[] {
+/** Every way in which a secret may be encoded in a log line. */
+function encodings(secret: string): string[] {
   const uri = encodeURIComponent(secret)
   const lowerHex = uri.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase())
   const form = new URLSearchParams({ '': secret }).toString().slice(1)
@@ -40,28 +40,28 @@ function everywhere(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-test.each(['JSON', 'lines for people'])('a known secret never comes out as %s, however it is spelled', (form) => {
-  for (const spelled of spellings(SECRET)) {
+test.each(['JSON', 'lines for people'])('a known secret is never logged as %s, however it is encoded', (form) => {
+  for (const encoded of encodings(SECRET)) {
     const { log, lines } = createTestLog({ zoneOfPeople: form === 'JSON' ? undefined : 'UTC' })
-    for (const level of ['debug', 'info', 'warn', 'error'] as const) log[level](`event.${spelled}`, everywhere(spelled))
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) log[level](`event.${encoded}`, everywhere(encoded))
     expect(lines).toHaveLength(4)
-    for (const spelling of spellings(SECRET)) expect(lines.join('')).not.toContain(spelling)
+    for (const encoding of encodings(SECRET)) expect(lines.join('')).not.toContain(encoding)
   }
 })
 
-test('a known secret never comes out, whatever the secret is', () => {
-  // Neither a name that the logger itself writes, nor one in a stack.
+test('a known secret is never logged, whatever its text', () => {
+  // Marked, so that no name that the logger writes, and none in a stack, equals it.
   const secrets = string({ minLength: 3, maxLength: 12, unit: 'grapheme' }).map((text) => `§${text}§`)
   assert(
     property(secrets, (secret) => {
       const { log, lines } = createTestLog({ secrets: [secret] })
-      for (const spelled of [secret, encodeURIComponent(secret)]) log.info('event', { ...everywhere(spelled) })
-      for (const spelled of [secret, encodeURIComponent(secret)]) expect(lines.join('')).not.toContain(spelled)
+      for (const encoded of [secret, encodeURIComponent(secret)]) log.info('event', { ...everywhere(encoded) })
+      for (const encoded of [secret, encodeURIComponent(secret)]) expect(lines.join('')).not.toContain(encoded)
     }),
   )
 })
 
-test('a known secret never comes out, also one that is learnt later, and in other text that is printed', () => {
+test('a secret that is learnt later is hidden in logs and in other printed text', () => {
   const { log, lines } = createTestLog()
   log.addSecret('fetched-token-1')
   log.info('token.fetched', { note: 'got fetched-token-1' })
@@ -69,7 +69,7 @@ test('a known secret never comes out, also one that is learnt later, and in othe
   expect(log.redact('GET /?x=fetched-token-1')).toBe('GET /?x=[redacted]')
 })
 
-test('of many secrets that follow one another the youngest are hidden, and what was given first stays', () => {
+test('of many passing secrets the latest are hidden, and a lasting one stays hidden', () => {
   const { log } = createTestLog()
   log.addSecret('database-password')
   for (let number = 100; number < 200; number++) log.addSecret(`fetched-token-${number}`, 'passing')
@@ -87,21 +87,21 @@ test.each([
   [{ url: 'https://h/v1/ticket?app_id=7&app_secret=x1y2&n=1' }],
   [{ err: new Error('request https://h/?access_token=x1y2 failed') }],
   [{ note: 'sent Bearer x1y2x1y2' }],
-])('what holds a secret by its name or shape is hidden unseen: %j', (fields) => {
+])('a value whose name or form is that of a secret is hidden: %j', (fields) => {
   const { log, lines } = createTestLog()
   log.info('event', fields)
   expect(lines.join('')).not.toContain('x1y2')
   expect(lines.join('')).toContain('[redacted]')
 })
 
-test('what is no secret stays', () => {
+test('a value that is not a secret is logged', () => {
   const { log, lines } = createTestLog()
   const fields = { appId: '7', hasToken: true, token: null, rows: 3, url: 'https://h/v2/a?p=2' }
   log.info('slice.ended', fields)
   expect(JSON.parse(lines.join(''))).toMatchObject({ level: 'info', event: 'slice.ended', ...fields })
 })
 
-test('a line for people tells errors of ours by message and causes, others with their stack', () => {
+test('a line for people shows our errors by message and cause, and other errors with their stack', () => {
   const { log, lines } = createTestLog({ zoneOfPeople: 'UTC' })
   const cause = new Error('connection refused')
   const err = new LivehouseError('db.refused', 'read-only', { reason: '', sqlState: '' }, { cause })
@@ -109,12 +109,12 @@ test('a line for people tells errors of ours by message and causes, others with 
   expect(lines.join('')).toContain('    read-only\n    because of\n    Error: connection refused\n        at ')
 })
 
-test('a line survives cycles, depth and values that JSON does not know', () => {
+test('a line may contain cycles, deep objects and values that JSON does not know', () => {
   const { log, lines } = createTestLog()
   const deep = Array.from({ length: 50 }).reduce<object>((inner) => ({ inner }), {})
   const cycle: Record<string, unknown> = {}
   cycle.self = cycle
   log.info('event', { cycle, deep, big: 10n ** 30n, when: new Date(Number.NaN), call: () => 1, symbol: Symbol('s') })
-  const told = { event: 'event', cycle: { self: '[circular]' }, big: '1000000000000000000000000000000' }
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject(told)
+  const expected = { event: 'event', cycle: { self: '[circular]' }, big: '1000000000000000000000000000000' }
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject(expected)
 })

@@ -23,7 +23,7 @@ async function ending(child: ChildProcess, text: { out: string; err: string }) {
   return { code, signal, ...text }
 }
 
-test('the program ends in order at a signal', async () => {
+test('the program ends in an orderly way after a signal', async () => {
   const { child, ended } = start('obedient')
   await once(child.stdout, 'data')
   child.kill('SIGINT')
@@ -33,7 +33,7 @@ test('the program ends in order at a signal', async () => {
   expect(end.err).toContain('livehouse obedient: interrupted by SIGINT')
 })
 
-test('a signal that comes from the terminal and again from the launcher is one', async () => {
+test('a signal that comes from both the terminal and the launcher counts once', async () => {
   const { child, ended } = start('tidy')
   await once(child.stdout, 'data')
   child.kill('SIGTERM')
@@ -51,33 +51,33 @@ test('the program ends at once at a second Ctrl-C', async () => {
   const end = await ended
   clearInterval(again)
   expect(end).toMatchObject({ code: 130, signal: null })
-  // Nor after the time of grace, which is told.
+  // Nor because the grace period is over, which would be printed.
   expect(end.err).not.toContain('livehouse stubborn')
 })
 
-test('what a slow reader has not taken yet is not cut off', async () => {
+test('output that a slow reader has not read yet is not cut off', async () => {
   const child = spawn(process.execPath, [...args, 'patient'], { stdio: ['ignore', 'pipe', 'pipe'] })
   await Promise.race([once(child.stderr, 'data'), once(child, 'exit')])
   expect((await text(child.stdout)).trimEnd().split('\n')).toHaveLength(20_000)
 })
 
-test('the program ends quietly when nobody reads on', async () => {
+test('the program ends quietly when its reader is gone', async () => {
   const { child, ended } = start('talkative')
   await once(child.stdout, 'data')
   child.stdout.destroy()
   expect(await ended).toMatchObject({ code: 0, err: '' })
 })
 
-test.each(['stuck', 'leaver'])('the program does not end well before its verb has (%s)', async (verb) => {
+test.each(['stuck', 'leaver'])('the program fails if it ends before its verb does (%s)', async (verb) => {
   const err = 'livehouse: the program was ended before its work was done, perhaps by a job file\n'
   expect(await start(verb).ended).toMatchObject({ code: 1, out: '', err })
 })
 
-test('the program ends though its verb has left something open', async () => {
+test('the program ends even if its verb has left something open', async () => {
   expect(await start('untidy').ended).toMatchObject({ code: 0, out: 'done\n', err: '' })
 })
 
-test.runIf(existsSync('/dev/full'))('the program says where its output cannot go, and needs no log', async () => {
+test.runIf(existsSync('/dev/full'))('the program reports output that cannot be written, but needs no log', async () => {
   await using full = await open('/dev/full', 'w')
   const run = (out: 'pipe' | number, err: 'pipe' | number) =>
     spawnSync(process.execPath, [...args, 'brief'], { stdio: ['ignore', out, err], encoding: 'utf8' })
@@ -96,7 +96,7 @@ test.each([
   expect(err).not.toContain('    at ')
 })
 
-test('the program ends where the launcher that waits for it is killed', async () => {
+test('the program ends if the launcher that waits for it is killed', async () => {
   const child = spawn(process.execPath, [...args, 'obedient'], { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] })
   if (child.stdout) await once(child.stdout, 'data')
   child.disconnect()

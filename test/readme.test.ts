@@ -29,38 +29,38 @@ function linksOf(text: string): readonly string[] {
   return links.filter((link) => !link.startsWith('http'))
 }
 
-test('the README says the same in both languages', () => {
+test('both READMEs have the same headings, code, table cells and links', () => {
   const [one, other] = [english, chinese].map(skeletonOf)
-  const inEither = (links: readonly string[] = []) => [
+  const withoutLanguage = (links: readonly string[] = []) => [
     ...new Set(links.map((link) => link.replace(/(-light|-dark)?\.(en|zh-CN)\./, '.'))),
   ]
   expect(one?.headings.length).toBeGreaterThan(5)
   expect(other?.headings).toEqual(one?.headings)
   expect(other?.code).toEqual(one?.code)
   expect(other?.cells.map(withoutText)).toEqual(one?.cells.map(withoutText))
-  expect(inEither(other?.links).toSorted()).toEqual(inEither(one?.links).toSorted())
+  expect(withoutLanguage(other?.links).toSorted()).toEqual(withoutLanguage(one?.links).toSorted())
 })
 
-/** Cells join names with words of their language. */
+/** The names and numbers of a cell, without the words of its language. */
 function withoutText(cell: string): string {
   return [...cell.matchAll(/`[^`]+`|\d+/g)].join(' ')
 }
 
-test.each(docs)('what %s links to is there', (file) => {
+test.each(docs)('every file that %s links to exists', (file) => {
   const links = linksOf(readFileSync(`${root}/${file}`, 'utf8'))
   expect(links.filter((link) => !existsSync(join(root, dirname(file), link)))).toEqual([])
 })
 
-test.each(['README.md', 'README.zh-CN.md'])('%s names every command, and stays readable', (file) => {
+test.each(['README.md', 'README.zh-CN.md'])('%s names every command, and is short', (file) => {
   const text = file === 'README.md' ? english : chinese
   expect(Object.keys(commands).filter((name) => !new RegExp(`\`${name}[ \`]`).test(text))).toEqual([])
   expect(text.split('\n').length).toBeLessThanOrEqual(151)
 })
 
-test('every command that the text of the docs names is there, with its flags', async () => {
+test('every command and flag that the docs name exists', async () => {
   const texts = docs.map((name) => readFileSync(`${root}/${name}`, 'utf8'))
-  const found = texts.flatMap((text) => [...text.matchAll(/`(?:npx )?livehouse ([a-z][^`]*)`/g)])
-  const named = found.map(([, line = '']) => line)
+  const matches = texts.flatMap((text) => [...text.matchAll(/`(?:npx )?livehouse ([a-z][^`]*)`/g)])
+  const named = matches.map(([, line = '']) => line)
   expect(named.length).toBeGreaterThan(50)
   const wrong: string[] = []
   for (const line of named) {
@@ -72,19 +72,19 @@ test('every command that the text of the docs names is there, with its flags', a
   expect(wrong).toEqual([])
 })
 
-test('each test that docs/security.md names is there', () => {
+test('every test that docs/security.md names exists', () => {
   const rows = readFileSync(`${root}/docs/security.md`, 'utf8').match(/^\|.*\|$/gm) ?? []
   const named = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name))
   expect(named.length).toBeGreaterThan(15)
   expect(named.filter((name) => !existsSync(`${root}/test/${name}.test.ts`))).toEqual([])
 })
 
-test('each decision that code, docs and other decisions name is there', () => {
-  const there = readdirSync(`${root}/docs/adr`)
+test('every decision that code, docs and other decisions name exists', () => {
+  const files = readdirSync(`${root}/docs/adr`)
   const named = globSync('{bin,docs,scripts,src}/**/*.{cjs,md,mts,ts}', { cwd: root }).flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8').replace(/^Replaces [^.]*\./m, '')
     return text.match(path.includes('/adr/') ? /\b00\d\d\b/g : /(?<=\bADR |\badr\/)\d{4}[a-z-]*/g) ?? []
   })
   expect(named.length).toBeGreaterThan(50)
-  expect(named.filter((name) => !there.some((file) => file.startsWith(name)))).toEqual([])
+  expect(named.filter((name) => !files.some((file) => file.startsWith(name)))).toEqual([])
 })

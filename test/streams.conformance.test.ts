@@ -12,11 +12,11 @@ import { ofFile } from './helpers/of-file.ts'
 const service = ofFile(() => startEmulatedService({ channels: 1, days: 1 }))
 const connection = ofFile(async () => connectTo(service.emulator))
 
-test.each(allStreams)('each item of $name is a row, each field has a place, each key is its own', async (stream) => {
+test.each(allStreams)('each item of $name becomes a row with all its fields and a unique key', async (stream) => {
   const { questionId: question } = firstRows(service.emulator).form
   const partition = { channel: service.channelId, type: stream.types?.at(-1) ?? '', question }
-  const asked = { list: { stream, partition }, page: 1, pageSize: stream.pageSize }
-  const page = await connection.fetchPage(asked, openContext())
+  const request = { list: { stream, partition }, page: 1, pageSize: stream.pageSize }
+  const page = await connection.fetchPage(request, openContext())
   expect(page.items.length).toBeGreaterThan(0)
   const read = itemReader(stream, { partition, serviceDay: '2026-11-20' })
   const results = page.items.map((item) => read(item, page))
@@ -27,7 +27,7 @@ test.each(allStreams)('each item of $name is a row, each field has a place, each
   expect(new Set(keyed.map((row) => JSON.stringify(stream.key.map((name) => row[name])))).size).toBe(page.items.length)
 })
 
-test('what is read again each night is as long as docs/jobs.md says', () => {
+test('docs/jobs.md has the lookback of each stream', () => {
   const days = allStreams.flatMap(({ name, lookbackDays: each }) => (each > 0 ? [`${name}: ${each}`] : []))
   expect(readFileSync(new URL('../docs/jobs.md', import.meta.url), 'utf8')).toContain(`| \`{ ${days.join(', ')} }\` |`)
 })

@@ -38,7 +38,7 @@ test.each([
   expect(shown).toMatchObject({ status: Math.floor(errcode / 1000), json: { errcode } })
 })
 
-test('wrong calls of 4.6 count among its ten a day, the eleventh is refused, and the next day begins at the service’s midnight', async () => {
+test("wrong calls of 4.6 count among its ten a day, which are renewed at the service's midnight", async () => {
   const clock = createFakeClock({ startMs: Date.parse('2026-11-20T23:50:00+08:00') })
   await using service = await startEmulatedService({ clock })
   await service.call('POST', V1, { p: 'wrong' })

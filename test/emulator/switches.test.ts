@@ -50,7 +50,7 @@ test.each([
   ['first-login', 'first_login_time'],
   ['watch-time', 'watch_time'],
   ['user-id', 'user_id'],
-] as const)('visitors are ordered by %s, both ways', async (visitorOrder, field) => {
+] as const)('visitors are ordered by %s in both directions', async (visitorOrder, field) => {
   await using service = await startEmulatedService({ switches: { visitorOrder } })
   const ascending = await listOf(service, VISITORS, 'results', { direction: 'asc', perPage: 100 })
   const values = ascending.map((row) => String(row[field]).padStart(visitorOrder === 'watch-time' ? 12 : 0, '0'))
@@ -71,18 +71,18 @@ test('filter 1 hides visitors who watched under a minute, filter_watch_time 1 re
   expect(await total(RECORDS, { filter_watch_time: 1 })).toBeLessThan(records.rows.length)
 })
 
-test('beyond the last page: nothing, the first or the last page again, or a refusal', async () => {
+test('a page beyond the last is empty, the first or the last one again, or refused', async () => {
   await using service = await startEmulatedService()
   const { switches } = service.emulator
-  const ask = (p: number) => service.call('POST', VISITORS, { perPage: 50, p })
-  expect((await ask(9)).json).toMatchObject({ results: [], page_num: 9, total_num: 60 })
+  const fetchPage = (p: number) => service.call('POST', VISITORS, { perPage: 50, p })
+  expect((await fetchPage(9)).json).toMatchObject({ results: [], page_num: 9, total_num: 60 })
   switches.beyondLastPage = 'repeat-last'
-  expect((await ask(9)).json).toEqual((await ask(2)).json)
+  expect((await fetchPage(9)).json).toEqual((await fetchPage(2)).json)
   switches.beyondLastPage = 'repeat-first'
-  expect((await ask(9)).json).toEqual((await ask(1)).json)
+  expect((await fetchPage(9)).json).toEqual((await fetchPage(1)).json)
   switches.beyondLastPage = 'error'
-  expect(await ask(9)).toMatchObject({ status: 400, json: { errors: { code: 400001 } } })
-  expect((await ask(2)).status).toBe(200)
+  expect(await fetchPage(9)).toMatchObject({ status: 400, json: { errors: { code: 400001 } } })
+  expect((await fetchPage(2)).status).toBe(200)
 })
 
 test.each([

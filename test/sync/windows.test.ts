@@ -5,6 +5,6 @@ import { liesWithin } from '../../src/sync/windows.ts'
 const from = parseWallTime('2026-11-20 10:00') ?? 0
 const lies = (at: string | null) => liesWithin({ at }, ['at'], { from, to: from + 3600 }, 'Asia/Shanghai')
 
-test('a row belongs to a window by its minute on the clock of the service, and to none without a time', () => {
+test("a row belongs to a window by its minute in the service's zone, and to none without a time", () => {
   expect([lies('2026-11-20 08:29:59.5+05:30'), lies(null)]).toEqual([true, false])
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { allStreams } from '../../src/streams/registry.ts'
 import * as values from '../../src/transform/read-item.ts'
 
-/** By their names. */
+/** The parsers by name. */
 const parsers = { ...values }
 const long = 9_007_199_254_740_993n
 
@@ -97,7 +97,7 @@ test.each<[Name, readonly unknown[]]>([
     ],
   ],
   ['calendarDate', ['2021-12-27 10:00:00', '2021-02-30', '20211227', 20_211_227]],
-])('%s is null where it is empty or missing, and keeps what it cannot read raw rather than guess', (name, others) => {
+])('%s reads empty and missing values as null, and those that it cannot read as undefined', (name, others) => {
   for (const raw of ['', null, undefined]) expect(parsers[name](raw)).toBeNull()
   for (const raw of others) expect(parsers[name](raw), String(raw)).toBeUndefined()
 })
@@ -106,7 +106,7 @@ test.each([
   ['signups', { nickname: '张三' }, 'the row is an object, not an array of cells'],
   ['gifts', ['张三'], 'the item is an array, not an object'],
   ['visitors', null, 'the item is null, not an object'],
-])('the reason why an item of %s is no row, which goes into logs, shows nobody', (name, item, reason) => {
+])('the reason why an item of %s is rejected has no personal data, because it is logged', (name, item, reason) => {
   const stream = allStreams.find((each) => each.name === name)
   const read = stream && values.itemReader(stream, { partition: {}, serviceDay: '2026-11-20' })
   expect(read?.(item, { title: ['a', 'b', 'c', 'd'] })).toMatchObject({ kind: 'rejected', reason })

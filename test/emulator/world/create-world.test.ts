@@ -8,7 +8,7 @@ const OPTIONS = { seed: 1, channels: 3, viewers: 400, days: 30, endsAt: ENDS_AT,
 
 const channelsOf = (world: World): Channel[] => [...world.channels.values()]
 
-/** Everything in it, as text. */
+/** The whole world as text. */
 function print(world: World): string {
   const lists = channelsOf(world).map((channel) => [
     { ...channel, menus: [...channel.menus] },
