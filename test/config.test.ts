@@ -30,7 +30,7 @@ test('.env supplies what the process does not set, in either form, and may be mi
   expect(readEnvironment({ A: '1' }, createTemporaryFolder('config'))).toEqual({ A: '1' })
 })
 
-test('an .env that cannot be read is an error', () => {
+test('a .env that cannot be read is an error', () => {
   const folder = createTemporaryFolder('config')
   mkdirSync(join(folder, '.env'))
   expect(() => readEnvironment({}, folder)).toThrow(expect.objectContaining({ code: 'config.invalid' }))

@@ -60,10 +60,10 @@ test('concurrent installs run npm ci once', async () => {
 
 test('the guard of a process that is gone is taken over', async () => {
   const { calls, install, guard } = createProject()
-  const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
-  await new Promise((resolve) => gone.on('close', resolve))
+  const deadProcess = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+  await new Promise((resolve) => deadProcess.on('close', resolve))
   mkdirSync(guard)
-  writeFileSync(join(guard, 'pid'), String(gone.pid))
+  writeFileSync(join(guard, 'pid'), String(deadProcess.pid))
   expect(await install()).toMatchObject({ code: 0 })
   expect(calls()).toHaveLength(1)
 })

@@ -47,9 +47,9 @@ test('the program ends at once at a second Ctrl-C', async () => {
   await once(child.stdout, 'data')
   child.kill('SIGINT')
   await once(child.stderr, 'data')
-  const again = setInterval(() => child.kill('SIGINT'), 20)
+  const timer = setInterval(() => child.kill('SIGINT'), 20)
   const end = await ended
-  clearInterval(again)
+  clearInterval(timer)
   expect(end).toMatchObject({ code: 130, signal: null })
   // Nor because the grace period is over, which would be printed.
   expect(end.err).not.toContain('livehouse stubborn')

@@ -60,10 +60,10 @@ test.each(['README.md', 'README.zh-CN.md'])('%s names every command, and is shor
 test('every command and flag that the docs name exists', async () => {
   const texts = docs.map((name) => readFileSync(`${root}/${name}`, 'utf8'))
   const matches = texts.flatMap((text) => [...text.matchAll(/`(?:npx )?livehouse ([a-z][^`]*)`/g)])
-  const named = matches.map(([, line = '']) => line)
-  expect(named.length).toBeGreaterThan(50)
+  const lines = matches.map(([, line = '']) => line)
+  expect(lines.length).toBeGreaterThan(50)
   const wrong: string[] = []
-  for (const line of named) {
+  for (const line of lines) {
     const [verb = '', ...words] = line.split(/\s+/)
     const help = (await commands[verb]?.[1]())?.help(verb)
     const flags = words.filter((word) => word.startsWith('--') && word !== '--').map((word) => word.replace(/=.*/, ''))
@@ -74,17 +74,17 @@ test('every command and flag that the docs name exists', async () => {
 
 test('every test that docs/security.md names exists', () => {
   const rows = readFileSync(`${root}/docs/security.md`, 'utf8').match(/^\|.*\|$/gm) ?? []
-  const named = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name))
-  expect(named.length).toBeGreaterThan(15)
-  expect(named.filter((name) => !existsSync(`${root}/test/${name}.test.ts`))).toEqual([])
+  const names = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name))
+  expect(names.length).toBeGreaterThan(15)
+  expect(names.filter((name) => !existsSync(`${root}/test/${name}.test.ts`))).toEqual([])
 })
 
 test('every decision that code, docs and other decisions name exists', () => {
   const files = readdirSync(`${root}/docs/adr`)
-  const named = globSync('{bin,docs,scripts,src}/**/*.{cjs,md,mts,ts}', { cwd: root }).flatMap((path) => {
+  const names = globSync('{bin,docs,scripts,src}/**/*.{cjs,md,mts,ts}', { cwd: root }).flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8').replace(/^Replaces [^.]*\./m, '')
     return text.match(path.includes('/adr/') ? /\b00\d\d\b/g : /(?<=\bADR |\badr\/)\d{4}[a-z-]*/g) ?? []
   })
-  expect(named.length).toBeGreaterThan(50)
-  expect(named.filter((name) => !files.some((file) => file.startsWith(name)))).toEqual([])
+  expect(names.length).toBeGreaterThan(50)
+  expect(names.filter((name) => !files.some((file) => file.startsWith(name)))).toEqual([])
 })

@@ -82,9 +82,9 @@ test.each(selections)('if jobs read only some channels, %s that was read is comp
   const jobs = [makeJob({ streams: others }), makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
   expect(judge({ ...base, jobs }).status).toBe('complete')
   expect(completeUntil({ ...base, jobs })).toBe(THIS_NIGHT)
-  const once = { ...base, jobs, units: [...base.units, makeUnit({ channelId: '10', until: NOW - 9 * DAY })] }
-  expect(judge(once).findings).toEqual([])
-  expect(completeUntil(once)).toBe(THIS_NIGHT)
+  const withOldUnit = { ...base, jobs, units: [...base.units, makeUnit({ channelId: '10', until: NOW - 9 * DAY })] }
+  expect(judge(withOldUnit).findings).toEqual([])
+  expect(completeUntil(withOldUnit)).toBe(THIS_NIGHT)
 })
 test.each(selections)('if jobs read only some channels, %s that was never read is reported', (_, chosen) => {
   const units = base.units.filter(({ stream }) => stream !== 'gifts')

@@ -18,7 +18,7 @@ function settingsFor(url: string, isAutoMigrated = true): DatabaseSettings {
   return { target: { kind: 'url', url }, dataDir: '/nowhere', isAutoMigrated }
 }
 
-test('it migrates only if it may, claims no source, and names the database without its password', async () => {
+test('opening migrates only if it may, claims no source, and names the database without its password', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { context, printed, remarked } = createTestContext()
   const opening = openWarehouse(context, settingsFor(database.url, false), source)

@@ -47,12 +47,12 @@ async function run(
 }
 
 test('a run that is not green raises one alert, late if the receiver is down, and a green run clears it', async () => {
-  const known = [...emulator.channelIds]
-  expect(await run(known)).toEqual({ code: 0, events: [] })
-  const away = { LIVEHOUSE_ALERT_WEBHOOK: 'http://127.0.0.1:9/hook' }
+  const channelIds = [...emulator.channelIds]
+  expect(await run(channelIds)).toEqual({ code: 0, events: [] })
+  const unreachable = { LIVEHOUSE_ALERT_WEBHOOK: 'http://127.0.0.1:9/hook' }
   const problems = [{ stream: 'visitors', code: 'api.channelUnknown', count: 1 }]
-  expect((await run([...known, '424242'], { settings: away })).code).toBe(3)
-  expect(await run([...known, '424242'], { minutesLater: 6 })).toMatchObject({
+  expect((await run([...channelIds, '424242'], { settings: unreachable })).code).toBe(3)
+  expect(await run([...channelIds, '424242'], { minutesLater: 6 })).toMatchObject({
     code: 3,
     events: [{ event: 'raised', cause: 'run=sync', facts: expect.objectContaining({ status: 'partial', problems }) }],
   })
@@ -61,11 +61,11 @@ test('a run that is not green raises one alert, late if the receiver is down, an
     'x-livehouse-signature': expect.stringMatching(/^sha256=/),
   }
   expect(robot.requests.at(-1)).toMatchObject({ method: 'POST', path: '/hook', query: { key: 'k' }, headers })
-  expect(await run([...known, '424242'], { minutesLater: 12 })).toEqual({ code: 3, events: [] })
-  const argv = ['--streams', 'visitors', '--channels', known.join(',')]
-  expect(await run(known, { minutesLater: 15, argv })).toEqual({ code: 0, events: [] })
+  expect(await run([...channelIds, '424242'], { minutesLater: 12 })).toEqual({ code: 3, events: [] })
+  const argv = ['--streams', 'visitors', '--channels', channelIds.join(',')]
+  expect(await run(channelIds, { minutesLater: 15, argv })).toEqual({ code: 0, events: [] })
   const cleared = { code: 0, events: [{ event: 'cleared', cause: 'run=sync' }] }
-  expect(await run(known, { minutesLater: 18 })).toMatchObject(cleared)
+  expect(await run(channelIds, { minutesLater: 18 })).toMatchObject(cleared)
 })
 
 const failedSettings = { streams: ['gifts', 'visitors'], channels: ['1', '2'], from: '2026-01-01', to: '2026-03-01' }

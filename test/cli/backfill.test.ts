@@ -62,9 +62,9 @@ test('an interrupted backfill resumes without repeating landed slices, and a fin
     .filter(({ channelId }) => landed.rows.some(({ partition }) => partition === `channel=${channelId}`))
   expect(repeated).toEqual([])
 
-  const again = await world.run(backfill, [...RANGE, ...streams])
-  expect(again).toMatchObject({ code: 0 })
-  expect(again.remarked.join()).not.toContain('resumes')
+  const nextRun = await world.run(backfill, [...RANGE, ...streams])
+  expect(nextRun).toMatchObject({ code: 0 })
+  expect(nextRun.remarked.join()).not.toContain('resumes')
   expect(recordCalls(world.emulator).length).toBeGreaterThan(before + 2)
 })
 

@@ -96,7 +96,7 @@ test('an error is captured, a body that is not JSON only described; an unreachab
   expect(managers?.answer).not.toHaveProperty('body')
   expect(printed).toHaveLength(2)
   const environment = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1', LIVEHOUSE_API_TOKEN: 'a' }
-  const away = { environment, clock: createFakeClock({ isAutomatic: true }) }
+  const unreachable = { environment, clock: createFakeClock({ isAutomatic: true }) }
   const argv = ['--out', createTemporaryFolder('capture'), '--streams', 'managers']
-  expect(await runVerb(capture, argv, away)).toMatchObject({ error: { code: 'api.unreachable' } })
+  expect(await runVerb(capture, argv, unreachable)).toMatchObject({ error: { code: 'api.unreachable' } })
 })

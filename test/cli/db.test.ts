@@ -118,8 +118,8 @@ test('the embedded database is copied to a server, or by file to an empty one, a
   expect([...copied.printed, ...copied.remarked].join('\n')).not.toContain(new URL(server.url).password)
   await expectTruth({ emulator, database: server })
 
-  const again = await runVerb(sync, ['--json'], { environment: onServer })
-  const { streams } = Object(JSON.parse(again.printed.join('')))
+  const nextSync = await runVerb(sync, ['--json'], { environment: onServer })
+  const { streams } = Object(JSON.parse(nextSync.printed.join('')))
   expect(await expectKeptDays(server.db)).toMatchObject({ changed: 0 })
   expect(streams.visitors).toMatchObject({ inserted: 0, updated: 0, unchanged: 120 })
   // The ledger is copied too, so settled ranges are not read again.

@@ -10,7 +10,7 @@ test('docs/data-dictionary.md is up to date (else: npx vitest run test/cli/dicti
   await expect(`${printed.join('\n')}\n`).toMatchFileSnapshot(file)
 })
 
-test('it is printed in Chinese with --lang or LIVEHOUSE_LANG, and --lang wins', async () => {
+test('the dictionary is printed in Chinese with --lang or LIVEHOUSE_LANG, and --lang wins', async () => {
   const flag = await runVerb(dictionary, ['--lang', 'zh-CN'], {})
   const setting = await runVerb(dictionary, [], { environment: { LIVEHOUSE_LANG: 'zh-CN' } })
   const both = await runVerb(dictionary, ['--lang', 'en'], { environment: { LIVEHOUSE_LANG: 'zh-CN' } })

@@ -77,7 +77,7 @@ test('each wrong setting is named, and everything else is checked', async () => 
   expect(byName.get('settings')?.seen).toBe('LIVEHOUSE_MASC is not a setting; did you mean LIVEHOUSE_MASK?')
 })
 
-test('an .env file or jobs folder that others may change is named; root refuses one that everybody may change', () => {
+test('a .env file or jobs folder that others may change is named; root refuses one that everybody may change', () => {
   const cwd = createTemporaryFolder('open-files')
   mkdirSync(join(cwd, 'jobs'))
   writeFileSync(join(cwd, '.env'), 'LIVEHOUSE_JOBS_DIR=jobs')

@@ -40,8 +40,8 @@ test('a new user answers some questions and gets checked settings that nobody el
   const others = { LIVEHOUSE_CHANNELS: channelIds.join(), DATABASE_URL: database.url }
   expect(parseEnv(readFileSync(file, 'utf8'))).toEqual({ ...credentialsOf(service.emulator), ...others })
 
-  const again = await init(folder, ['http://127.0.0.1:9'])
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('.env is there already') })
+  const secondRun = await init(folder, ['http://127.0.0.1:9'])
+  expect(secondRun).toMatchObject({ code: 2, err: expect.stringContaining('.env is there already') })
   expect(readFileSync(file, 'utf8')).toContain(baseUrl)
 })
 

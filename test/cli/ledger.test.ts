@@ -48,9 +48,9 @@ test('a range forgotten inside a slice is a gap, and the next sync reads exactly
   const before = emulator.calls.length
   expect(await run(sync, RECORDS)).toMatchObject({ code: 0 })
   // Each request asks for a minute more on both sides.
-  const again = [first, '2026-11-06 23:59:00', '2026-11-11 00:01:00']
+  const forgottenRange = [first, '2026-11-06 23:59:00', '2026-11-11 00:01:00']
   expect(requestedWindows(before)).toHaveLength(3)
-  expect(new Set(requestedWindows(before))).toEqual(new Set([...lookback, again]))
+  expect(new Set(requestedWindows(before))).toEqual(new Set([...lookback, forgottenRange]))
   const covered = (await run(ledger, RECORDS)).printed.filter((line) => line.startsWith('  covered'))
   expect(covered).toEqual(Array(2).fill('  covered  2015-01-01 to 2026-11-20 14:25'))
 })

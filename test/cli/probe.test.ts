@@ -25,10 +25,10 @@ test('findings are stored and used by the next sync, and partial and failed prob
   expect(emulator.calls.slice(before).map(({ endpoint, size }) => [endpoint, size])).toEqual([['managers', 100]])
 
   emulator.faults.push({ effect: refusal(403002), endpoint: 'managers' })
-  const again = await run(probe)
-  expect(again.code).toBe(3)
-  expect(again.printed.at(-2)).toMatch(/^✗ .*managers.*403/)
-  expect(again.printed.at(-1)).toMatch(/^partial: /)
+  const partialRun = await run(probe)
+  expect(partialRun.code).toBe(3)
+  expect(partialRun.printed.at(-2)).toMatch(/^✗ .*managers.*403/)
+  expect(partialRun.printed.at(-1)).toMatch(/^partial: /)
 
   expect((await run(probe, [], { LIVEHOUSE_API_TOKEN: 'wrong' })).error).toMatchObject({ code: 'api.unauthorized' })
   const runs = await database.db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()

@@ -57,8 +57,8 @@ test('what a signal does is printed to standard error, and the exit code is that
     controller.abort(interrupted)
     return 0
   }
-  const known = { sync: ['', async () => ({ help: () => '', run: interrupt })] as const }
-  expect(await livehouse(['sync'], {}, known, controller.signal)).toMatchObject({
+  const commands = { sync: ['', async () => ({ help: () => '', run: interrupt })] as const }
+  expect(await livehouse(['sync'], {}, commands, controller.signal)).toMatchObject({
     code: 130,
     err: expect.stringContaining('livehouse: SIGINT: finishing what is in flight, 10 s at most'),
   })

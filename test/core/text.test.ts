@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { exactJson, printable, withoutPhones } from '../../src/core/text.ts'
 
-test('characters that could move the cursor or reverse the text of a terminal are escaped as in JSON', () => {
+test('characters that could move the cursor or reverse text on a terminal are escaped as in JSON', () => {
   expect(printable('a\u001b[2Jb\u009bc\u202ed\rе\u0007')).toBe('a\\u001b[2Jb\\u009bc\\u202ed\\u000dе\\u0007')
   expect(printable('张三 👍\tß\n')).toBe('张三 👍\tß\n')
 })

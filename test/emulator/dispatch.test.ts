@@ -34,8 +34,8 @@ test.each([
   const hidden = await service.call(method, path, body)
   expect(hidden).toMatchObject({ status: 200, json: { errcode, msg: expect.any(String) } })
   service.emulator.switches.errcodeStatus = 'matching'
-  const shown = await service.call(method, path, body)
-  expect(shown).toMatchObject({ status: Math.floor(errcode / 1000), json: { errcode } })
+  const matching = await service.call(method, path, body)
+  expect(matching).toMatchObject({ status: Math.floor(errcode / 1000), json: { errcode } })
 })
 
 test("wrong calls of 4.6 count among its ten a day, which are renewed at the service's midnight", async () => {

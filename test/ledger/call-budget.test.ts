@@ -24,7 +24,7 @@ const readRows = async () =>
     .orderBy('service_day')
     .execute()
 
-/** Reserves a call at a time of the service's clock. @returns the day that it was charged to, or `until` when to wait */
+/** Reserves a call at a time of the service's clock. @returns the day it was charged to, or `until` when to wait */
 async function reserve(at: string, changes: Partial<BudgetSettings> = {}, channelId = '9', db = database.db) {
   try {
     const reserve = callBudget(db, { ...settings, ...changes }, ownClock)
@@ -118,7 +118,7 @@ test('a reserved call is durable, even if the database commits asynchronously', 
   expect(commits).toEqual([{ outside: 'off', inside: 'on' }])
 })
 
-test('no day is ever overspent, however many processes reserve calls at once and whatever their clocks show', async () => {
+test('no day is overspent, however many processes reserve calls at once and whatever their clocks show', async () => {
   await using other = await openDatabase(database.url)
   const reservation = fc.record({
     day: fc.integer({ min: 1, max: 4 }),

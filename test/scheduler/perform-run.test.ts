@@ -134,8 +134,8 @@ test('a run that loses its lease is stopped, and the record of the next holder s
         select local_time as "localTime" from livehouse_ops.job_runs`.execute(database.db)
       const due = { localTime: rows[0]?.localTime ?? '', timeZone: 'Asia/Shanghai', isRepeat: false }
       const startedAt = new Date(DUE_MS)
-      const again = { job: 'quarterly', due: { ...due, dueAt: startedAt }, worker: 'b', startedAt }
-      const theirs = await beginJobRun(database.db, again)
+      const theirRun = { job: 'quarterly', due: { ...due, dueAt: startedAt }, worker: 'b', startedAt }
+      const theirs = await beginJobRun(database.db, theirRun)
       if (theirs === undefined) throw new Error('the run should be resumable')
       const end = { status: 'ended', outcome: 'ok', runId: '8', error: null, finishedAt: startedAt } as const
       expect(await endJobRun(database.db, theirs, end)).toBe(true)

@@ -75,9 +75,9 @@ test('a job whose zone has changed is due at the same wall time of the new zone,
   const scheduler = bench.start()
   await bench.clock.runTo(START + DAY - HOUR)
   await bench.stop(scheduler)
-  const moved = bench.start({ ...nightly, timezone: 'UTC' })
+  const inUtc = bench.start({ ...nightly, timezone: 'UTC' })
   await bench.clock.runTo(START + DAY + HOUR)
-  await bench.stop(moved)
+  await bench.stop(inUtc)
   bench.start()
   await bench.clock.runTo(START + DAY + 18 * HOUR)
   await bench.clock.runTo(START + 2 * DAY + 18 * HOUR)
@@ -108,7 +108,7 @@ test('after a correction of a clock that was ahead, no night is repeated, and sk
   expect(bench.ticks()).toEqual(atTwo(21, 24, 22, 23, 25))
 })
 
-test('a missing table ends the scheduler, which advises another start', async () => {
+test('a missing table ends the scheduler with the advice to start again', async () => {
   const { db } = bench.database
   const clock = createFakeClock({ startMs: START })
   const send = async () => void (await sql`select from pgboss.gone`.execute(db))

@@ -28,7 +28,7 @@ test('a call of 4.6 that ends with 503 is repeated once, and each attempt is cha
   expect(journal).toEqual(['reserve 9', 'call', 'reserve 9', 'call'])
 })
 
-test('a token that expires after a call of 4.6 was reserved, and whose renewal is refused, does not spend the day', async () => {
+test('a token that expires after a call of 4.6 was reserved, and is not renewed, does not spend the day', async () => {
   const journal: string[] = []
   const clock = createFakeClock({ isAutomatic: true })
   await using service = await startScriptedService(({ path }) => {

@@ -15,9 +15,9 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
   ])('its %d calls a second, %d processes, %d ms away, are found and used', async (limit, processes, latencyMs) => {
     const of = { limit, processes, latencyMs, seed: `${limit},${processes},${latencyMs}` }
     const run = await simulateCalls({ service, seconds: 20, ...of })
-    const most = possible(limit, processes, latencyMs)
-    expect(run.foundAfter(0.88 * most)).toBeLessThanOrEqual(10)
-    expect(run.answered(10)).toBeGreaterThanOrEqual(0.88 * most)
+    const reachable = possible(limit, processes, latencyMs)
+    expect(run.foundAfter(0.88 * reachable)).toBeLessThanOrEqual(10)
+    expect(run.answered(10)).toBeGreaterThanOrEqual(0.88 * reachable)
     expect(run.refused(10)).toBeLessThanOrEqual(0.03)
     expect(run.exchanges).toBeLessThanOrEqual(10 * processes)
   })
@@ -129,10 +129,10 @@ test.each([
 
 /** The rate of an endpoint two seconds after these calls ended. */
 const rateAfter = (calls: readonly EndedCalls[]) => {
-  let known: ReturnType<typeof estimateRateLimit> | undefined
-  for (const each of calls) known = estimateRateLimit(known, [each], each.atMs)
+  let rateLimit: ReturnType<typeof estimateRateLimit> | undefined
+  for (const each of calls) rateLimit = estimateRateLimit(rateLimit, [each], each.atMs)
   const nowMs = (calls.at(-1)?.atMs ?? 0) + 2000
-  return rateAt(estimateRateLimit(known, [], nowMs), nowMs)
+  return rateAt(estimateRateLimit(rateLimit, [], nowMs), nowMs)
 }
 
 test.each<[string, number, readonly EndedCalls[]]>([
@@ -141,7 +141,7 @@ test.each<[string, number, readonly EndedCalls[]]>([
   ['a lone refusal', Infinity, [{ atMs: 1000, calls: 1, refused: 1 }]],
   ['in few calls', Infinity, [1000, 2000].map((atMs) => ({ atMs, calls: 2, refused: 1 }))],
   ['of one pause, in two', Infinity, [47, 10].map((calls, at) => ({ atMs: 1000 + 1000 * at, calls, refused: 8 }))],
-])('only refusals that say something about the rate limit it: %s', (_, rate, calls) => {
+])('only refusals that are evidence of a limit lower the rate: %s', (_, rate, calls) => {
   expect(Math.ceil(rateAfter(calls))).toBe(rate)
 })
 

@@ -28,7 +28,7 @@ function managers(place: 'query' | 'body', { isText = false } = {}) {
 
 const first = { page: 1, pageSize: 10 }
 
-test('the configured place for the parameters of 4.8 and 4.9 is used if it works, also if the echo is text', async () => {
+test('the configured place for the parameters of 4.8 and 4.9 is used if it works, even with a text echo', async () => {
   await using service = await startScriptedService(managers('query', { isText: true }))
   await using connection = connectClient(service.url)
   expect((await connection.fetchPage({ list: managerList, ...first }, openContext())).items).toHaveLength(10)

@@ -95,7 +95,7 @@ test.each([
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
   ['identity', (text: string) => Buffer.from(text)],
-] as const)('a body that is encoded as %s without a request is unpacked up to the cap', async (encoding, pack) => {
+] as const)('a body in the encoding %s, which nobody requested, is unpacked up to the cap', async (encoding, pack) => {
   await using service = await startScriptedService(() => ({ raw: send(encoding, pack('x'.repeat(2000))) }))
   await using http = openHttp(service.url)
   expect((await http.exchange(call, openContext())).text).toHaveLength(2000)

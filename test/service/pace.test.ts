@@ -87,7 +87,7 @@ const go = async (pace: Pace, endpoint = 'visitorList') => await through(pace, e
 const refuse = async (pace: Pace, retryAfterMs: number) =>
   await errorOf(through(pace, 'visitorList', async () => await Promise.reject(refusal(retryAfterMs))))
 
-test('a Retry-After holds back all calls of all processes to any endpoint, and then the old rate continues', async () => {
+test('a Retry-After holds back all calls of all processes to any endpoint, then the old rate continues', async () => {
   const { clock, open } = setUp(0)
   const [refused, other] = [open(), open()]
   for (let call = 0; call < 20; call += 1) await go(other)

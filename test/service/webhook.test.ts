@@ -18,13 +18,13 @@ test('a hanging or absent webhook is an error; a redirect, or a status with a cu
     path === '/moved' ? { status: 302, headers: { location: '/elsewhere' }, text: '' } : startAnswer(path),
   )
   await using webhook = createWebhook({ proxies, timeoutMs: 100 })
-  const ask = (url: string) => webhook.ask({ url, headers: {}, body: '{}' }, signal)
-  expect(await ask(`${robot.url}/hang`)).toEqual({ status: undefined, failure: 'no answer within 0.1 s' })
-  expect(await ask(`${robot.url}/moved`)).toMatchObject({ status: 302 })
-  for (const path of ['/endless', '/cut']) expect(await ask(robot.url + path)).toEqual({ status: 200, text: '' })
+  const post = (url: string) => webhook.ask({ url, headers: {}, body: '{}' }, signal)
+  expect(await post(`${robot.url}/hang`)).toEqual({ status: undefined, failure: 'no answer within 0.1 s' })
+  expect(await post(`${robot.url}/moved`)).toMatchObject({ status: 302 })
+  for (const path of ['/endless', '/cut']) expect(await post(robot.url + path)).toEqual({ status: 200, text: '' })
   expect(robot.requests.map(({ path }) => path)).toEqual(['/hang', '/moved', '/endless', '/cut'])
   const failure = 'no connection (ECONNREFUSED)'
-  expect(await ask('http://127.0.0.1:9/secret-key')).toEqual({ status: undefined, failure })
+  expect(await post('http://127.0.0.1:9/secret-key')).toEqual({ status: undefined, failure })
   await using proxy = await startStallingProxy(robot.url)
   proxy.stall()
   await using tunnelled = createWebhook({ proxies: { ...proxies, https: proxy.url }, timeoutMs: 100 })

@@ -130,12 +130,12 @@ test('a port that another program has taken meanwhile is not used', async () => 
   await stopEmbedded(dataDir, never)
   const other = createServer().listen(port, '127.0.0.1')
   await once(other, 'listening')
-  const moved = await start()
-  expect(moved.port).not.toBe(port)
+  const onOtherPort = await start()
+  expect(onOtherPort.port).not.toBe(port)
   other.close()
   await once(other, 'close')
   await stopEmbedded(dataDir, never)
-  expect((await start()).port).toBe(moved.port)
+  expect((await start()).port).toBe(onOtherPort.port)
 })
 
 test('programs without library links, as npm installs them without scripts, are copied and linked', async () => {

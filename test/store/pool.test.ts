@@ -84,7 +84,7 @@ test('the wait for a silent server can be interrupted', async () => {
   expect(error).toBe(interruption)
 })
 
-test('an unknown user is a refusal with advice', async () => {
+test('an unknown user is refused with advice', async () => {
   const error = await failureOf(databaseUrl('postgres', { name: 'livehouse_nobody', password: SECRET }))
   expect(error).toMatchObject({ code: 'db.refused', message: expect.stringContaining('Check the user, the password') })
   expect(String(error)).not.toContain(SECRET)
@@ -116,8 +116,8 @@ test('a connection that the server ends, and a missing table, are reported, and 
     const raised = sql.raw(`do $$ begin raise 'ended' using errcode = '${state}'; end $$`).execute(db)
     await expect(raised).rejects.toThrow(/refuses: .* raise \w+_timeout/)
   }
-  const gone = sql`select from livehouse.gone`.execute(db)
-  await expect(gone).rejects.toThrow(/refuses: .*gone.*restored.*Start livehouse again/)
+  const missing = sql`select from livehouse.gone`.execute(db)
+  await expect(missing).rejects.toThrow(/refuses: .*gone.*restored.*Start livehouse again/)
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 

@@ -86,7 +86,7 @@ test('a thousand channels make no more series than one, and no label contains a 
 
 test.each(['grafana-dashboard.json', 'prometheus-rules.yaml'])('%s uses only metrics that exist', async (name) => {
   const text = await render(create())
-  const known = new Set(
+  const existing = new Set(
     [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, metric = '', type]) =>
       type === 'histogram' ? [`${metric}_bucket`, `${metric}_sum`, `${metric}_count`] : [metric],
     ),
@@ -94,5 +94,5 @@ test.each(['grafana-dashboard.json', 'prometheus-rules.yaml'])('%s uses only met
   const example = readFileSync(join(import.meta.dirname, '../../docs/examples', name), 'utf8')
   const used = new Set(example.match(/\b(?:livehouse|process|nodejs)_[a-z0-9_]+/g))
   expect(used.size).toBeGreaterThan(5)
-  for (const metric of used) expect(known, metric).toContain(metric)
+  for (const metric of used) expect(existing, metric).toContain(metric)
 })

@@ -100,7 +100,7 @@ test('if no viewer has changed, grouping does not read the persons', async () =>
 const onePerson = sql`insert into livehouse.visitors (channel_id, user_id, outer_id, nickname, last_online_at, run_id) values
   ('1', 'a', 'x', 'old', '2026-01-01', 1), ('2', 'b', 'x', 'new', '2026-11-01', 1), ('3', 'c', 'x', 'middle', '2026-06-01', 1)`
 
-test('a person, stored or computed, has the values of the viewer seen last; without viewers there are no persons', async () => {
+test('a stored or computed person has the values of its latest viewer; without viewers there is none', async () => {
   const { db } = database
   const readNames = async () => (await sql`select nickname from livehouse_bi.dim_person`.execute(db)).rows
   await onePerson.execute(db)

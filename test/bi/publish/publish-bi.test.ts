@@ -18,7 +18,7 @@ const database = ofTest(createTestDatabase)
 
 const source = { baseUrl: 'https://api.example.com', appId: null, timeZone: 'America/New_York' }
 
-test('publishing again changes nothing, even in several processes and databases at once, and indexes are analyzed', async () => {
+test('publishing twice changes nothing, also concurrently and in two databases, and analyzes the indexes', async () => {
   await using database = await createTestDatabase({ isPublished: false })
   await using other = await createTestDatabase({ isPublished: false })
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
@@ -27,8 +27,8 @@ test('publishing again changes nothing, even in several processes and databases 
   const outcomes = await Promise.all([database, database, database, other].map(({ db }) => publishBi(db)))
   const statuses = outcomes.map(({ status }) => status)
   expect([statuses.slice(0, 3).toSorted(), statuses[3]]).toEqual([['published', 'unchanged', 'unchanged'], 'published'])
-  const known = sql`select from pg_stats where tablename = 'watch_records_day_channel'`
-  expect((await known.execute(database.db)).rows).not.toEqual([])
+  const statistics = sql`select from pg_stats where tablename = 'watch_records_day_channel'`
+  expect((await statistics.execute(database.db)).rows).not.toEqual([])
   const before = await describeSchema(database.db)
   expect(await publishBi(database.db)).toEqual({ status: 'unchanged' })
   expect(await describeSchema(database.db)).toEqual(before)
@@ -104,7 +104,7 @@ test("another user's view of a dropped column blocks the update, which names it 
   await sql`select is_active from livehouse_bi.dim_channel`.execute(db)
 })
 
-test('a view that is no longer declared is dropped; migrating down drops all, and publishing creates them again', async () => {
+test('a view that is no longer declared is dropped; migrating down drops all, publishing restores them', async () => {
   const { db } = database
   const before = await describeSchema(db)
   await sql`create view livehouse_bi.bygone as select 1 as one`.execute(db)

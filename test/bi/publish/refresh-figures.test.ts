@@ -29,7 +29,7 @@ const pretendOtherVersion = (notes: string) =>
   sql`comment on function ${sql.table(`livehouse_ops.note_${notes}`)}() is 'of another livehouse'`
 const outdateViews = sql`update livehouse_ops.bi_settings set fingerprint = 'older'`
 
-test('only the version that published the views computes figures; another version or zone computes all of them again', async () => {
+test('only the version that published the views computes figures; another version or zone recomputes all', async () => {
   const { db } = database
   await runQuery(db, someChannels)
   await pretendOtherVersion('changed_channels').execute(db)
@@ -81,9 +81,9 @@ test.each([
 ] as const)('after an abort no work on %s begins, and work that hits a deadlock is repeated', async (notes, work) => {
   const { db } = database
   await runQuery(db, someChannels)
-  const noted = await readChanged(db, notes)
+  const before = await readChanged(db, notes)
   await work(db, AbortSignal.abort())
-  expect(await readChanged(db, notes)).toBe(noted)
+  expect(await readChanged(db, notes)).toBe(before)
   await sql`create sequence public.tries`.execute(db)
   await sql`create function public.deadlock_once() returns trigger language plpgsql as $$ begin
       if nextval('public.tries') = 1 then raise deadlock_detected; end if; return null; end $$`.execute(db)

@@ -117,7 +117,7 @@ async function readFacts(db: Kysely<Database>): Promise<unknown> {
   return { sums, settled, kept, open }
 }
 
-test('a merge keeps coverage, sums, gaps, open backfills and drops, and the ranges that are still to be read', async () => {
+test('a merge keeps coverage, sums, gaps, open backfills, drops and the ranges that are still to be read', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   const world = await setUp(db)
