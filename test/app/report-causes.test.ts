@@ -141,15 +141,15 @@ test('the heartbeat URL is requested only after a green job, and its failure doe
 })
 
 describe('due notices', () => {
-  const ofNotices = ofFile(createTestDatabase)
+  const warehouse = ofFile(createTestDatabase)
   const KEY = 'https://robot.example.com/key-abc'
 
   beforeAll(async () => {
-    await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(ofNotices.db)
+    await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(warehouse.db)
   })
   beforeEach(async () => {
-    await ofNotices.db.deleteFrom('livehouse_ops.alerts').execute()
-    await recordCauses(ofNotices.db, new Date(0), readCauses)
+    await warehouse.db.deleteFrom('livehouse_ops.alerts').execute()
+    await recordCauses(warehouse.db, new Date(0), readCauses)
   })
 
   function channel(answers: readonly Awaited<ReturnType<AlertChannel['post']>>[]) {
@@ -178,16 +178,16 @@ describe('due notices', () => {
     const robot = channel([refusal, { status: undefined, failure: 'no connection' }, ok])
     const { clock } = robot.channel
     for (const unsent of [1, 2, 2]) {
-      await deliverNotices(ofNotices.db, robot.channel, signal)
+      await deliverNotices(warehouse.db, robot.channel, signal)
       // Not at once, because the receiver may have accepted it.
-      await deliverNotices(ofNotices.db, robot.channel, signal)
+      await deliverNotices(warehouse.db, robot.channel, signal)
       expect(robot.lines).toHaveLength(unsent)
       await clock.sleep(5 * 60_000)
     }
     expect(robot.sent()).toBe(3)
     expect(JSON.stringify(robot.lines)).toContain('code 310000')
     expect(JSON.stringify(robot.lines)).not.toContain('key-abc')
-    await deliverNotices(ofNotices.db, robot.channel, signal)
+    await deliverNotices(warehouse.db, robot.channel, signal)
     expect(robot.sent()).toBe(3)
   })
 
@@ -201,8 +201,8 @@ describe('due notices', () => {
       return answer
     }
     const stopped = { ...robot.channel, post: postThenAbort }
-    await deliverNotices(ofNotices.db, stopped, controller.signal)
-    await deliverNotices(ofNotices.db, robot.channel, signal)
+    await deliverNotices(warehouse.db, stopped, controller.signal)
+    await deliverNotices(warehouse.db, robot.channel, signal)
     expect(robot.sent()).toBe(1)
     expect(robot.lines).toEqual([])
   })

@@ -89,8 +89,8 @@ test.each<Partial<Switches>>([
 
 test.each(filters)('an audit finds deleted records, and no others, with %j', async (switches) => {
   Object.assign(account.emulator.switches, defaultSwitches, switches)
-  const edge = await edgeRecords()
-  for (const missing of [...edge.map((recordId) => [recordId]), await asManyAsOpenVisits()]) {
+  const recordIds = await edgeRecords()
+  for (const missing of [...recordIds.map((recordId) => [recordId]), await asManyAsOpenVisits()]) {
     await withoutRecords(missing, async () => {
       const { code, different } = await runAudit('--streams', 'watch_records', '--no-reopen')
       expect({ code, missing }).toEqual({ code: 3, missing })

@@ -11,7 +11,7 @@ import { startAccount } from '../helpers/start-account.ts'
 
 const account = ofTest(startAccount)
 const RECORDS = ['--streams', 'watch_records']
-/** Nine days before the clock's time; the lookback of watch records is three. */
+/** Ends nine days before the time of the clock; the lookback of watch records is three. */
 const RANGE = ['--from', '2026-11-07', '--to', '2026-11-11']
 
 const requestedWindows = (after: number) =>
@@ -29,10 +29,10 @@ test('a range forgotten inside a slice is a gap, and the next sync reads exactly
   const lookback = requestedWindows(quiet)
   expect(lookback).toHaveLength(2)
 
-  const forgetting = await run(ledger, ['forget', ...RANGE, ...RECORDS, '--channels', first])
-  expect(forgetting).toMatchObject({ code: 0 })
-  expect(forgetting.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${first} +1$`, 'm'))
-  expect(forgetting.printed.join('\n')).toContain('1 slice in 1 partition. The next sync reads it again.')
+  const forgetRun = await run(ledger, ['forget', ...RANGE, ...RECORDS, '--channels', first])
+  expect(forgetRun).toMatchObject({ code: 0 })
+  expect(forgetRun.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${first} +1$`, 'm'))
+  expect(forgetRun.printed.join('\n')).toContain('1 slice in 1 partition. The next sync reads it again.')
   const [last] = await readRunReports(account.database.db, { count: 1 })
   expect(last).toMatchObject({ command: 'ledger forget', status: 'ok' })
   const output = (await run(ledger, ['show', ...RECORDS])).printed.join('\n')

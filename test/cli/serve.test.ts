@@ -52,7 +52,7 @@ test('serve runs a job, and shows it on its page and in its metrics', async () =
   expect(await Promise.race([ended.promise, running])).toMatchObject({ job: 'managers', status: 'ok' })
 
   expect(JSON.parse(await fetchText('/readyz'))).toMatchObject({ status: 'ready' })
-  // Metrics are cached for a while.
+  // Facts that have been read are reused for a while.
   laterMs = 600_000
   const metrics = await fetchText('/metrics')
   expect(metrics).toMatch(/livehouse_calls_total\{endpoint="managers",outcome="ok"\} [1-9]/)

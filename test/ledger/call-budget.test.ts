@@ -71,9 +71,9 @@ test('a host whose clock is a day behind does not use up the calls of the right 
   const nowMs = Date.now()
   // A zone in which it is noon, as the database's clock is the real one.
   const hoursBehind = new Date(nowMs).getUTCHours() - 12
-  const zoned = { ...settings, timeZone: `Etc/GMT${hoursBehind < 0 ? '' : '+'}${hoursBehind}` }
-  const callAt = async (ms: number) => await callBudget(database.db, zoned, { now: () => ms })('9', ms, signal)
-  for (let call = 0; call < zoned.v1Budget; call++) await callAt(nowMs)
+  const noonSettings = { ...settings, timeZone: `Etc/GMT${hoursBehind < 0 ? '' : '+'}${hoursBehind}` }
+  const callAt = async (ms: number) => await callBudget(database.db, noonSettings, { now: () => ms })('9', ms, signal)
+  for (let call = 0; call < noonSettings.v1Budget; call++) await callAt(nowMs)
   for (const daysBehind of [1, 0]) {
     expect(await errorOf(callAt(nowMs - daysBehind * 86_400_000))).toMatchObject({ code: 'api.budgetSpent' })
   }

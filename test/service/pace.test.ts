@@ -8,7 +8,7 @@ import { mostWithin, refusal, simulateCalls, type Simulation } from '../helpers/
 test('a call that is aborted while it waits never leaves and delays no other call', async () => {
   const { clock, open } = setUp(1)
   const pace = open()
-  await go(pace)
+  await sendCall(pace)
   const aborting = new AbortController()
   const sent: string[] = []
   const send = pace.inner(async ({ endpoint }: { readonly endpoint: string }) => void sent.push(endpoint))
@@ -22,9 +22,9 @@ test('a call that is aborted while it waits never leaves and delays no other cal
 })
 
 test('after a stall of the process, an aborted call uses up no instant of the calls behind it', async () => {
-  const { clock, cell } = setUp(0)
+  const { clock, update } = setUp(0)
   const slow = { ...clock, now: clock.now, sleep: async (ms: number) => await clock.sleep(ms + 20) }
-  const pace = createPace(cell, 100, slow)
+  const pace = createPace(update, 100, slow)
   const aborting = new AbortController()
   const departures: number[] = []
   const { signal } = openContext()
@@ -70,7 +70,7 @@ const setUp = (maxCallsPerSecond: number, database = { tookMs: 0 }) => {
   const clock = createFakeClock()
   const memory = createMemoryPace(clock)
   const count = { exchanges: 0 }
-  const cell: UpdatePace = async (change) => {
+  const update: UpdatePace = async (change) => {
     count.exchanges += 1
     // Lets other work run while the exchange is in flight.
     for (let round = 0; round < 100; round += 1) await Promise.resolve()
@@ -78,19 +78,19 @@ const setUp = (maxCallsPerSecond: number, database = { tookMs: 0 }) => {
     if (database.tookMs > 0) await clock.sleep(database.tookMs)
     return changed
   }
-  const open = () => createPace(cell, maxCallsPerSecond, clock)
-  return { clock, cell, count, open }
+  const open = () => createPace(update, maxCallsPerSecond, clock)
+  return { clock, update, count, open }
 }
-const through = async (pace: Pace, endpoint: string, send: () => Promise<void>) =>
+const sendThrough = async (pace: Pace, endpoint: string, send: () => Promise<void>) =>
   await pace.outer(pace.inner(send))({ endpoint }, openContext())
-const go = async (pace: Pace, endpoint = 'visitorList') => await through(pace, endpoint, async () => {})
+const sendCall = async (pace: Pace, endpoint = 'visitorList') => await sendThrough(pace, endpoint, async () => {})
 const refuse = async (pace: Pace, retryAfterMs: number) =>
-  await errorOf(through(pace, 'visitorList', async () => await Promise.reject(refusal(retryAfterMs))))
+  await errorOf(sendThrough(pace, 'visitorList', async () => await Promise.reject(refusal(retryAfterMs))))
 
 test('a Retry-After holds back all calls of all processes to any endpoint, then the old rate continues', async () => {
   const { clock, open } = setUp(0)
   const [refused, other] = [open(), open()]
-  for (let call = 0; call < 20; call += 1) await go(other)
+  for (let call = 0; call < 20; call += 1) await sendCall(other)
   await refuse(refused, 5000)
   const refusedAtMs = clock.now()
   // The other process notices at its next exchange, which comes once a second without refusals.
@@ -98,7 +98,7 @@ test('a Retry-After holds back all calls of all processes to any endpoint, then 
   const sentAtMs: number[] = []
   const calls = [other, refused].flatMap((each) =>
     ['visitorList', 'managers'].map(async (endpoint) => {
-      await go(each, endpoint)
+      await sendCall(each, endpoint)
       sentAtMs.push(clock.now())
     }),
   )
@@ -107,7 +107,7 @@ test('a Retry-After holds back all calls of all processes to any endpoint, then 
   await clock.advance(500)
   await Promise.all(calls)
   expect(Math.min(...sentAtMs)).toBeGreaterThanOrEqual(refusedAtMs + 5000)
-  for (let call = 0; call < 100; call += 1) await go(refused)
+  for (let call = 0; call < 100; call += 1) await sendCall(refused)
   expect(clock.now()).toBe(refusedAtMs + 5499)
 })
 
@@ -117,7 +117,7 @@ test('a refusal makes processes share the pace four times a second instead of on
   const calls = async () => {
     const before = count.exchanges
     for (let call = 0; call < 40; call += 1) {
-      await go(pace)
+      await sendCall(pace)
       await clock.advance(50)
     }
     return count.exchanges - before
@@ -131,7 +131,7 @@ test('a Retry-After also holds back calls that already have their instant', asyn
   const { clock, count, open } = setUp(20)
   const pace = open()
   let sent = 0
-  const calls = [refuse(pace, 5000), ...Array.from({ length: 4 }, () => go(pace).then(() => (sent += 1)))]
+  const calls = [refuse(pace, 5000), ...Array.from({ length: 4 }, () => sendCall(pace).then(() => (sent += 1)))]
   await clock.advance(4999)
   expect(sent).toBe(0)
   await clock.advance(1000)
@@ -143,11 +143,11 @@ test('errors other than refusals do not change the rate', async () => {
   const { clock, open } = setUp(0)
   const pace = open()
   for (let call = 0; call < 40; call += 1) {
-    void errorOf(through(pace, 'visitorList', async () => await Promise.reject(new Error('502'))))
+    void errorOf(sendThrough(pace, 'visitorList', async () => await Promise.reject(new Error('502'))))
     await clock.advance(100)
   }
   let sent = 0
-  for (let call = 0; call < 100; call += 1) void go(pace).then(() => (sent += 1))
+  for (let call = 0; call < 100; call += 1) void sendCall(pace).then(() => (sent += 1))
   await clock.advance(1)
   expect(sent).toBe(100)
 })
@@ -156,14 +156,14 @@ test('a Retry-After that comes during an exchange reaches other processes at onc
   const { clock, open } = setUp(0, { tookMs: 50 })
   const [refused, other] = [open(), open()]
   const answer = Promise.withResolvers<void>()
-  void errorOf(through(refused, 'visitorList', async () => await answer.promise))
+  void errorOf(sendThrough(refused, 'visitorList', async () => await answer.promise))
   await clock.advance(300)
-  void go(refused)
+  void sendCall(refused)
   await clock.advance(20)
   answer.reject(refusal(5000))
   await clock.advance(250)
   let hasLeft = false
-  void go(other).then(() => (hasLeft = true))
+  void sendCall(other).then(() => (hasLeft = true))
   await clock.advance(4700)
   expect(hasLeft).toBe(false)
   await clock.advance(300)
@@ -200,13 +200,13 @@ test.each([
   [3_600_000, 100, 3],
 ])('a shared clock set by %d ms lets no more calls leave than %d, %d processes', async (byMs, ceiling, processes) => {
   let shiftMs = 0
-  const { clock, cell } = setUp(0)
-  const shifted: UpdatePace = async (change) => await cell((state, nowMs) => change(state, nowMs + shiftMs))
+  const { clock, update } = setUp(0)
+  const shifted: UpdatePace = async (change) => await update((state, nowMs) => change(state, nowMs + shiftMs))
   const departures: number[] = []
   const departuresBy = Array.from({ length: processes }, () => 0)
   const keepCalling = async (process: number, pace: Pace) => {
     for (;;) {
-      await go(pace)
+      await sendCall(pace)
       departures.push(clock.now())
       departuresBy[process] = (departuresBy[process] ?? 0) + 1
     }

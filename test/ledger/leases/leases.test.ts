@@ -12,7 +12,7 @@ import { readLeases } from '../../../src/ledger/leases/lease-rows.ts'
 const database = ofFile(createTestDatabase)
 beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.leases').execute()))
 
-const renewsOften = { renewMs: 5, expiresMs: 20_000 }
+const frequentRenewal = { renewMs: 5, expiresMs: 20_000 }
 const expire = async () => await sql`update livehouse_ops.leases set expires_at = now()`.execute(database.db)
 const commit = async (leases: Leases) =>
   await database.db.transaction().execute(async (trx) => await leases.require(trx, 'a'))
@@ -83,7 +83,7 @@ test('the former holder of an expired lease cannot commit, even after the next o
 })
 
 test('a lease is renewed while it is held, and its holder learns when another process has taken it', async () => {
-  await using ours = new Leases(database.db, renewsOften)
+  await using ours = new Leases(database.db, frequentRenewal)
   const lost = await ours.tryTake('a')
   await expire()
   await untilRow(database.db, sql`select from livehouse_ops.leases where expires_at > now()`)
@@ -94,7 +94,7 @@ test('a lease is renewed while it is held, and its holder learns when another pr
 })
 
 test('a lease taken in a transaction is not lost to a renewal before the commit, and is renewed after it', async () => {
-  await using ours = new Leases(database.db, renewsOften)
+  await using ours = new Leases(database.db, frequentRenewal)
   await ours.tryTake('b')
   const isRenewed = async (name: string) =>
     await untilRow(database.db, sql`select from livehouse_ops.leases where name = ${name} and expires_at > now()`)
