@@ -16,7 +16,7 @@ function completeUntil(facts: Facts): number | undefined {
   return summarizeProgress(judgeHealth(facts).judged).until
 }
 
-test('a proven and recent night is complete up to the earliest end of its units, but not during the first sync', () => {
+test('a proven and recent night is complete until its end, unless the only run was interrupted or waits', () => {
   const facts = makeFacts()
   expect(judge(facts)).toMatchObject({ status: 'complete', findings: [], isRunning: false })
   expect(completeUntil(facts)).toBe(THIS_NIGHT)

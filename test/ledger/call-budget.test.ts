@@ -49,7 +49,7 @@ test.each([
   expect(await readRows()).toHaveLength(expected.startsWith('until') ? 0 : 1)
 })
 
-test('where daylight saving begins at midnight, the day and its margin begin at 1:00', async () => {
+test('if daylight saving begins at midnight, the day and its margin begin at 1:00', async () => {
   const cairo = { timeZone: 'Africa/Cairo' }
   expect(await reserve('2026-04-23T21:54:59', cairo)).toBe('2026-04-23')
   expect(await reserve('2026-04-23T22:04:59', cairo)).toBe('until 2026-04-23T22:05:00.000Z')

@@ -111,7 +111,7 @@ test('after the next tick, a run that was never started leaves no record', async
 test.each([
   [1, 'skipped', null],
   [2, 'ended', 'failed'],
-])('after the next tick, a run at attempt %i is %s', async (number, status, outcome) => {
+])('after the next tick, a run that was started %i times is %s', async (number, status, outcome) => {
   await attempt({ runJob: stopByDatabase() })
   await attempt({ number, afterMs: LATE_MS })
   const error = 'it was still unfinished when it was due again, 2026-11-21 02:15:00'
@@ -121,7 +121,7 @@ test.each([
 test.each([
   [0, 'skipped', "it was missed, and its job has catchUp: 'never'"],
   [1, 'ended', "it was interrupted, and its job has catchUp: 'never'"],
-])('a late run of a job that does not catch up, at attempt %i, is %s', async (number, status, error) => {
+])('a late run of a job that does not catch up, at retry %i, is %s', async (number, status, error) => {
   await attempt({ number, afterMs: 120_000, definition: { ...quarterly, catchUp: 'never' } })
   expect(await readRuns()).toMatchObject([{ status, error }])
 })

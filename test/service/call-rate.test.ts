@@ -81,7 +81,7 @@ test.each([
   [0.01, 0.9],
   [0.05, 0.85],
   [0.1, 0.75],
-])('where %d of all calls are refused at random, at least %d of the ceiling is used', async (share, wanted) => {
+])('if a share of %d is refused at random, at least %d of the ceiling is used', async (share, wanted) => {
   const refuses = (_second: number, random: () => number) => random() < share
   const run = await simulateCalls({ service: 'bucket', refuses, ceiling: 20, seconds: 600 })
   expect(run.answered(0)).toBeGreaterThanOrEqual(wanted * 20)

@@ -27,7 +27,7 @@ test.each<[string, string, number]>([
   expect(clock.waits).toEqual([waitMs])
 })
 
-test('a Retry-After of an hour is warned of once, and named by the final error', async () => {
+test('a Retry-After of an hour causes one warning, and the final error names it', async () => {
   const clock = createFakeClock({ isAutomatic: true })
   const { log, lines } = createRecordingLog()
   const refusal = { status: 429, headers: { 'retry-after': '3600' }, json: {} }

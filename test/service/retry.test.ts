@@ -26,7 +26,7 @@ test('a call is made five times, and the longest wait, half a second, doubles ea
 test.each([
   [0, 1],
   [11_000, 0],
-])('twenty retries within a minute are warned of once: calls %d ms apart', async (apartMs, warnings) => {
+])('twenty retries within a minute cause one warning: calls %d ms apart, %i warnings', async (apartMs, warnings) => {
   const { clock, call, storms } = createFailing()
   for (let calls = 0; calls < 6; calls += 1) {
     await call()
