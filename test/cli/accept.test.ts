@@ -120,8 +120,8 @@ test('a sudden drop can be accepted at once, but nothing can be accepted if noth
   await using account = await startShort('visitors', 'visitorList', 0)
   const { run, place, emulator, channel } = account
   await account.sync('visitors,managers')
-  for (const whole of [place, ['--stream', 'managers']]) {
-    const { problems } = await run(accept, [...whole, ...REASON])
+  for (const scope of [place, ['--stream', 'managers']]) {
+    const { problems } = await run(accept, [...scope, ...REASON])
     expect(problems).toEqual([expect.stringContaining('has no shortfall to accept')])
   }
   emulator.faults.push({ effect: noRows(), endpoint: 'visitorList', channelId: channel })

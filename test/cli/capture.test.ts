@@ -23,7 +23,7 @@ const files = streams
   .map((name) => `${name}.json`)
   .toSorted()
 
-async function captureOf(emulator: Emulator, ...flags: readonly string[]) {
+async function runCapture(emulator: Emulator, ...flags: readonly string[]) {
   const out = join(createTemporaryFolder('capture'), 'out')
   const options = { environment: environmentOf(emulator, { url: '' }), clock: createFakeClock({ isAutomatic: true }) }
   const redact = (text: string) => text.replaceAll('open-sesame', '…')
@@ -57,7 +57,7 @@ function personalValues({ world, apiToken }: Emulator): readonly string[] {
 
 test('no file contains a value of a person or of the company', async () => {
   await using service = await startEmulatedService({ viewers: 200 })
-  const { code, texts } = await captureOf(service.emulator)
+  const { code, texts } = await runCapture(service.emulator)
   expect(code).toBe(0)
   expect(texts.map(([file]) => file)).toEqual(files)
   const values = personalValues(service.emulator)
@@ -66,7 +66,7 @@ test('no file contains a value of a person or of the company', async () => {
   const isIn = (text: string, value: string): boolean =>
     value.length > 5 ? text.includes(JSON.stringify(value).slice(1, -1)) : text.includes(JSON.stringify(value))
   // A disguise is drawn anew for each capture and may equal another value by chance, but not twice.
-  const others = new Map((await captureOf(service.emulator)).texts)
+  const others = new Map((await runCapture(service.emulator)).texts)
   for (const [file, text] of texts) {
     const leaks = values.filter((value) => isIn(text, value) && isIn(others.get(file) ?? '', value))
     expect([file, leaks]).toEqual([file, []])
@@ -75,7 +75,7 @@ test('no file contains a value of a person or of the company', async () => {
 
 test('a folder that is not empty is refused, and so is version 1', async () => {
   await using service = await startEmulatedService()
-  const { run, texts, out } = await captureOf(service.emulator, '--streams', 'managers')
+  const { run, texts, out } = await runCapture(service.emulator, '--streams', 'managers')
   expect(texts.map(([file]) => file)).toEqual(['4.9-managers.json'])
   expect((await run()).problems).toEqual([expect.stringContaining('is not empty, and nothing is overwritten')])
   expect(readFileSync(join(out, '4.9-managers.json'), 'utf8')).toBe(texts[0]?.[1])
@@ -88,7 +88,7 @@ test('an error is captured, a body that is not JSON only described; an unreachab
   const { emulator } = service
   emulator.faults.push({ effect: refusal(403002, 'not open-sesame'), endpoint: 'visitorList' })
   emulator.faults.push({ effect: html(200), endpoint: 'managers' })
-  const { code, texts, printed } = await captureOf(emulator, '--streams', 'visitors,managers')
+  const { code, texts, printed } = await runCapture(emulator, '--streams', 'visitors,managers')
   expect(code).toBe(0)
   const [visitors, managers] = texts.map(([, text]) => capturedSchema.parse(parseExact(text)))
   expect(visitors).toMatchObject({ answer: { status: 403, body: { errors: { code: 403002, message: 'not …' } } } })

@@ -162,8 +162,8 @@ test('the embedded database is copied to a server, or by file to an empty one, a
     await using restored = await openDatabase(url)
     await expectTruth({ emulator, database: { db: restored } })
   }
-  const onward = await runVerb(sync, ['--json'], { environment: there })
-  expect(JSON.parse(onward.printed.join('')).streams.visitors).toMatchObject({ inserted: 0, unchanged: 120 })
+  const finalSync = await runVerb(sync, ['--json'], { environment: there })
+  expect(JSON.parse(finalSync.printed.join('')).streams.visitors).toMatchObject({ inserted: 0, unchanged: 120 })
   await using restored = await openDatabase(url)
   expect(await expectKeptDays(restored)).toMatchObject({ changed: 0 })
 })

@@ -20,8 +20,8 @@ test('imported labels appear in dim_gift; a second import changes nothing, and e
   const path = fileOf('\uFEFFgift_type,gift_id,label,gift_group\nprop,101,"火箭, ""大""",贵\ncash,27,Reward,\n')
   expect((await run('import', path)).printed).toEqual(['imported: 2 gifts'])
   expect((await run('import', path)).code).toBe(0)
-  const labelled = 'select gift_key, gift_title, gift_group from livehouse_bi.dim_gift order by 1'
-  expect(await runQuery(database.db, labelled)).toEqual([
+  const labelQuery = 'select gift_key, gift_title, gift_group from livehouse_bi.dim_gift order by 1'
+  expect(await runQuery(database.db, labelQuery)).toEqual([
     { gift_key: 'cash:27', gift_title: 'Reward', gift_group: null },
     { gift_key: 'prop:101', gift_title: '火箭, "大"', gift_group: '贵' },
     { gift_key: 'prop:102', gift_title: 'prop 102', gift_group: null },

@@ -12,7 +12,7 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 const AT = new Date('2026-11-20T06:30:00Z')
 const minute = (text: string) => parseWallTime(text) ?? 0
 
-const entryOf = (runId: string, window: Window) => ({
+const makeSlice = (runId: string, window: Window) => ({
   runId,
   stream: 'watch_records' as const,
   partition: { channel: '9' },
@@ -40,9 +40,9 @@ test('two first slices of a partition that land at the same time both count', as
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: AT })
   const [from, middle, to] = [minute('2026-11-01 00:00'), minute('2026-11-02 00:00'), minute('2026-11-03 00:00')]
   await using first = await openTransaction(db)
-  await recordSlices(first, [entryOf(runId, { from, to: middle })]).execute()
+  await recordSlices(first, [makeSlice(runId, { from, to: middle })]).execute()
   const second = db.transaction().execute(async (trx) => {
-    await recordSlices(trx, [entryOf(runId, { from: middle, to })]).execute()
+    await recordSlices(trx, [makeSlice(runId, { from: middle, to })]).execute()
   })
   await untilBlocked(db, sql`true`)
   await first.commit().execute()

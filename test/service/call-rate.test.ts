@@ -3,7 +3,7 @@ import { type EndedCalls, estimateRateLimit, parseCallPace, rateAt } from '../..
 import { simulateCalls } from '../helpers/simulate-calls.ts'
 
 /** The calls a second that the processes can make, with 16 in flight each. */
-const possible = (limit: number, processes: number, latencyMs: number) =>
+const possibleRate = (limit: number, processes: number, latencyMs: number) =>
   Math.min(limit, (processes * 16 * 1000) / (1.1 * latencyMs))
 
 describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limit: %s', (service) => {
@@ -15,7 +15,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
   ])('its %d calls a second, %d processes, %d ms away, are found and used', async (limit, processes, latencyMs) => {
     const of = { limit, processes, latencyMs, seed: `${limit},${processes},${latencyMs}` }
     const run = await simulateCalls({ service, seconds: 20, ...of })
-    const reachable = possible(limit, processes, latencyMs)
+    const reachable = possibleRate(limit, processes, latencyMs)
     expect(run.foundAfter(0.88 * reachable)).toBeLessThanOrEqual(10)
     expect(run.answered(10)).toBeGreaterThanOrEqual(0.88 * reachable)
     expect(run.refused(10)).toBeLessThanOrEqual(0.03)
@@ -37,7 +37,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
 
 describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by less than a fifth: %s', (service) => {
   /** A limit that 16 callers exceed by this factor. */
-  const exceeding = (by: number) => ({ service, limit: 200, latencyMs: 16_000 / (200 * by) / 1.05, seconds: 40 })
+  const overLimit = (by: number) => ({ service, limit: 200, latencyMs: 16_000 / (200 * by) / 1.05, seconds: 40 })
 
   test.each([
     [1.05, 0],
@@ -46,7 +46,7 @@ describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by 
     [1.155, 0.05],
   ])('a limit exceeded by the factor %d is found, although a share of %d is refused at random', async (by, share) => {
     const refuses = (_second: number, random: () => number) => random() < share
-    const run = await simulateCalls({ ...exceeding(by), refuses, seed: `${by}` })
+    const run = await simulateCalls({ ...overLimit(by), refuses, seed: `${by}` })
     expect(share > 0 || run.foundAfter(0.88 * 200) <= 10).toBe(true)
     expect(run.answered(15)).toBeGreaterThanOrEqual((0.88 - share) * 200)
     expect(run.refused(15)).toBeLessThanOrEqual(0.03 + share)
@@ -105,7 +105,7 @@ test('a limit that has been lifted is forgotten within minutes', async () => {
   }
   const run = await simulateCalls({ service: 'bucket', refuses, seconds: 210 })
   expect(run.answered(10, 110)).toBeLessThanOrEqual(40)
-  expect(run.answered(205)).toBeGreaterThanOrEqual(0.9 * possible(Number.POSITIVE_INFINITY, 1, 50))
+  expect(run.answered(205)).toBeGreaterThanOrEqual(0.9 * possibleRate(Number.POSITIVE_INFINITY, 1, 50))
 })
 
 test.each([1, 3])('a limit of one endpoint leaves the rate of another untouched, %d processes', async (processes) => {

@@ -32,15 +32,15 @@ test('calls in flight, token calls too, keep to the ceiling; those that wait for
     return { json: { access_token: 'token-1', page: { count: 0 }, data: [] } }
   })
   const { promise: never } = Promise.withResolvers<never>()
-  const underWay = { now: 0, most: 0 }
+  const inFlight = { now: 0, most: 0 }
   const paced = new Set<string>()
   const pace: Pace = {
     outer: (next) => async (call, context) =>
       call.endpoint === 'visitorList' ? await never : await next(call, context),
     inner: (next) => async (call, context) => {
       paced.add(call.endpoint)
-      underWay.most = Math.max(underWay.most, ++underWay.now)
-      return await next(call, context).finally(() => (underWay.now -= 1))
+      inFlight.most = Math.max(inFlight.most, ++inFlight.now)
+      return await next(call, context).finally(() => (inFlight.now -= 1))
     },
   }
   await using connection = connectClient(service.url, { ...credentials, pace, concurrency: 3 })
@@ -48,7 +48,7 @@ test('calls in flight, token calls too, keep to the ceiling; those that wait for
     await connection.fetchPage({ list, page: 1, pageSize: 20 }, openContext()).catch(() => {})
   for (let call = 0; call < 10; call += 1) void fetchPage(listOf('visitors', { channel: '9' }))
   await Promise.all(Array.from({ length: 10 }, () => fetchPage(listOf('managers'))))
-  expect(underWay.most).toBe(3)
+  expect(inFlight.most).toBe(3)
   await connection.reach(openContext())
   expect(paced).toEqual(new Set(['managers', 'token', 'base']))
 })

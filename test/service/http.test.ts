@@ -39,10 +39,10 @@ test('a proxy that is configured is used, and a host without proxy is reached di
   await using proxy = await startScriptedService((request) => ({ json: { proxied: request.headers.host } }))
   await using service = await startScriptedService(() => ({ json: 'direct' }))
   const proxies = { http: proxy.url, https: null, none: null }
-  await using through = openHttp('http://service.invalid', { proxies })
-  expect((await through.exchange(call, openContext())).text).toBe('{"proxied":"service.invalid"}')
-  await using around = openHttp(service.url, { proxies: { ...proxies, none: '127.0.0.1' } })
-  expect((await around.exchange(call, openContext())).text).toBe('"direct"')
+  await using proxied = openHttp('http://service.invalid', { proxies })
+  expect((await proxied.exchange(call, openContext())).text).toBe('{"proxied":"service.invalid"}')
+  await using direct = openHttp(service.url, { proxies: { ...proxies, none: '127.0.0.1' } })
+  expect((await direct.exchange(call, openContext())).text).toBe('"direct"')
 })
 
 test.each<[string, number]>([

@@ -6,7 +6,7 @@ import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 
 /** A call that always fails because the service is unreachable. */
-function createFailing() {
+function createFailingCall() {
   const clock = createFakeClock({ isAutomatic: true })
   const { log, lines } = createRecordingLog()
   const fail = async () => {
@@ -18,7 +18,7 @@ function createFailing() {
 }
 
 test('a call is made five times, and the longest wait, half a second, doubles each time', async () => {
-  const { clock, call } = createFailing()
+  const { clock, call } = createFailingCall()
   await call()
   expect(clock.waits).toEqual([250, 500, 1000, 2000])
 })
@@ -27,7 +27,7 @@ test.each([
   [0, 1],
   [11_000, 0],
 ])('twenty retries within a minute cause one warning: calls %d ms apart, %i warnings', async (apartMs, warnings) => {
-  const { clock, call, storms } = createFailing()
+  const { clock, call, storms } = createFailingCall()
   for (let calls = 0; calls < 6; calls += 1) {
     await call()
     await clock.sleep(apartMs)

@@ -3,8 +3,8 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { liesWithin } from '../../src/sync/windows.ts'
 
 const from = parseWallTime('2026-11-20 10:00') ?? 0
-const lies = (at: string | null) => liesWithin({ at }, ['at'], { from, to: from + 3600 }, 'Asia/Shanghai')
+const isWithin = (at: string | null) => liesWithin({ at }, ['at'], { from, to: from + 3600 }, 'Asia/Shanghai')
 
 test("a row belongs to a window by its minute in the service's zone, and to none without a time", () => {
-  expect([lies('2026-11-20 08:29:59.5+05:30'), lies(null)]).toEqual([true, false])
+  expect([isWithin('2026-11-20 08:29:59.5+05:30'), isWithin(null)]).toEqual([true, false])
 })

@@ -32,7 +32,7 @@ const changes = fc.array(
   { maxLength: 16, size: 'max' },
 )
 
-async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbitrary<(infer C)[]> ? C : never) {
+async function apply(db: Kysely<Database>, change: typeof changes extends fc.Arbitrary<(infer C)[]> ? C : never) {
   if (change === 'group') return await groupPersons(db)
   if ('ignored' in change)
     return void (await publishBi(db, { settings: { masked: undefined, ignoredIds: [change.ignored] } }))
@@ -56,7 +56,7 @@ test('grouping night after night gives the same persons as grouping all viewers 
   await fc.assert(
     fc.asyncProperty(changes, async (history) => {
       await sql`truncate livehouse.visitors, livehouse_ops.viewer_persons`.execute(db)
-      for (const change of history) await play(db, change)
+      for (const change of history) await apply(db, change)
       await groupPersons(db)
       const groupedNightly = await readPersons(db)
       await sql`truncate livehouse_ops.viewer_persons, livehouse_ops.kept_persons`.execute(db)

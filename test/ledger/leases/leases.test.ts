@@ -96,16 +96,16 @@ test('a lease is renewed while it is held, and its holder learns when another pr
 test('a lease taken in a transaction is not lost to a renewal before the commit, and is renewed after it', async () => {
   await using ours = new Leases(database.db, frequentRenewal)
   await ours.tryTake('b')
-  const isRenewed = async (name: string) =>
+  const untilRenewed = async (name: string) =>
     await untilRow(database.db, sql`select from livehouse_ops.leases where name = ${name} and expires_at > now()`)
   const lost = await database.db.transaction().execute(async (db) => {
     const lease = await ours.tryTake('a', { db })
     await expire()
-    await isRenewed('b')
+    await untilRenewed('b')
     return lease
   })
   ours.startRenewing('a')
   await expire()
-  await isRenewed('a')
+  await untilRenewed('a')
   expect(lost?.aborted).toBe(false)
 })
