@@ -23,7 +23,7 @@ async function ending(child: ChildProcess, text: { out: string; err: string }) {
   return { code, signal, ...text }
 }
 
-test('the program ends in an orderly way after a signal', async () => {
+test('a signal ends the program in an orderly way', async () => {
   const { child, ended } = start('obedient')
   await once(child.stdout, 'data')
   child.kill('SIGINT')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { baseTables } from '../../src/bi/base-tables.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
-test('the declared tables equal those of the migrations: columns, types, keys and English words', async () => {
+test('the declared tables equal those of the migrations: columns, types, keys and English descriptions', async () => {
   await using database = await createTestDatabase({ isPublished: false })
   const { rows } = await sql<{ table: string; words: string; key: readonly string[]; columns: readonly string[] }>`
     select c.relname as table, obj_description(c.oid, 'pg_class') as words,

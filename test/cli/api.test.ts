@@ -19,7 +19,7 @@ const hashId = () => emulator.world.channels.get(emulator.channelIds[0] ?? '')?.
 const guest = ['--scope', 'guest', '--outerid', 'u1', '--client-ip', '203.0.113.7']
 const ticketFlags = () => [...guest, '--hash-act-id', hashId()]
 
-test('api token shows the ends of the token and its validity', async () => {
+test('api token shows only the ends of the token, and its validity', async () => {
   const { code, text, secrets } = await run('token')
   const [token = ''] = secrets
   expect(code).toBe(0)

@@ -73,7 +73,7 @@ test('no file contains a value of a person or of the company', async () => {
   }
 })
 
-test('a folder that is not empty is refused, and so is version 1', async () => {
+test('capture refuses a folder that is not empty, and version 1', async () => {
   await using service = await startEmulatedService()
   const { run, texts, out } = await runCapture(service.emulator, '--streams', 'managers')
   expect(texts.map(([file]) => file)).toEqual(['4.9-managers.json'])

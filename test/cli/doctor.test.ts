@@ -50,7 +50,7 @@ async function examine(environment: Readonly<Record<string, string>>, clock: Clo
   }
 }
 
-test('with good settings no check fails, and nothing is changed', async () => {
+test('with valid settings no check fails, and the database is not changed', async () => {
   await using empty = await createTestDatabase({ isMigrated: false })
   const { failed, skipped, byName } = await examine({ ...settings(), DATABASE_URL: empty.url })
   expect(failed).toEqual([])

@@ -69,7 +69,7 @@ test('a clock that was set back gets no new day, and the message names the recor
 
 test('a host whose clock is a day behind does not use up the calls of the right day', async () => {
   const nowMs = Date.now()
-  // A zone in which it is noon, as the database's clock is the real one.
+  // A zone in which it is noon now, because the database uses the real time.
   const hoursBehind = new Date(nowMs).getUTCHours() - 12
   const noonSettings = { ...settings, timeZone: `Etc/GMT${hoursBehind < 0 ? '' : '+'}${hoursBehind}` }
   const callAt = async (ms: number) => await callBudget(database.db, noonSettings, { now: () => ms })('9', ms, signal)

@@ -69,7 +69,7 @@ test('a process that freezes while it renews the token holds no connection, and 
   expect(await frozen).toBe(token)
 })
 
-/** Two processes with a pool each, by a clock that the test sets. */
+/** Two processes with a pool each, and a clock that the test sets. */
 async function startTwo(options: EmulatorOptions = {}) {
   const time = { nowMs: FIXED_NOW }
   const clock = { now: () => time.nowMs, sleep: systemClock.sleep }

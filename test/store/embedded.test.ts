@@ -58,7 +58,7 @@ test('several first starts at once end up with one server and one database', asy
   expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['postgres', 'private'])
 })
 
-test('a login needs the password, works from this machine only, and is no superuser', async () => {
+test('a login needs the password, works only from this machine, and is not a superuser', async () => {
   const url = new URL((await start()).url('postgres'))
   await using db = await openDatabase(url.href)
   const { rows } = await sql<{ listen_addresses: string }>`show listen_addresses`.execute(db)

@@ -29,7 +29,7 @@ test('connections that never finish their request are closed, which makes room f
   const { hostname, port } = new URL(open.server.url)
   const sockets = Array.from({ length: 520 }, () => connect(Number(port), hostname))
   try {
-    // Each one is closed by the server: the first 500 for being late, the others since there are too many.
+    // The server closes them all: the first 500 because they are late, the others because there are too many.
     await Promise.all(
       sockets.map(async (socket) => {
         socket.on('error', () => {}).resume()

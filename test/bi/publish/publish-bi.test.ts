@@ -176,7 +176,7 @@ test('analysts do not wait while publishing waits for writers', async () => {
   expect(await published).toEqual({ status: 'published' })
 })
 
-test('all days of records, also those that they last into, are noted without a scan of all records', async () => {
+test('every day that a record touches is noted without a scan of all records', async () => {
   const { db } = database
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, left_at, online_seconds, api_version, run_id)
     select n % 2, n, timestamptz '2026-11-01 12:00Z' + make_interval(days => n % 3), timestamptz '2026-11-06Z', nullif(n, 9) % 2 * 86400, 2, 1

@@ -27,7 +27,7 @@ const slices = fc.array(
     of: fc.constantFrom('none', 'none', 'none', 'open', 'finished'),
     isDrop: fc.nat(5).map((number) => number === 0),
     isWalk: fc.nat(9).map((number) => number === 0),
-    /** How many slices earlier the reading is that this piece was cut from. */
+    /** How many slices before this piece the reading was that it was cut from. */
     pieceOf: fc.constantFrom(null, null, null, 2, 5),
     rows: fc.nat(100),
   }),
