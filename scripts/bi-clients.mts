@@ -15,10 +15,10 @@ import { FIXED_NOW } from '../test/helpers/emulated-service.ts'
 import { superuserUrl } from '../test/helpers/superuser-url.ts'
 
 /**
- * `npm run bi-clients` tries real clients on the analysts' views, with a login that has only `livehouse_analyst`. Each lists the views
- * and columns with their comments, runs every query of docs/queries.md, sees only masked phones, and is refused the tables below. They
- * use an embedded PostgreSQL of their own, which is removed at the end. Clients that are not installed are named and skipped. Exits with
- * 1 if an installed one saw anything else.
+ * `npm run bi-clients` tries real clients on the analysts' views, with a login that has only `livehouse_analyst`. Each
+ * must list all views and columns with their comments, run every query of docs/queries.md, see only masked phones and
+ * be refused a table. They use an embedded PostgreSQL, which is removed at the end. Clients that are not installed are
+ * named and skipped. Exits with 1 if an installed client reports anything else.
  */
 
 const LOGIN = 'bi_client'
@@ -27,8 +27,8 @@ const folder = join(import.meta.dirname, 'bi-clients')
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** What a client saw, one `name value` per line. */
-interface Seen {
+/** What a client reports; it prints one `name value` per line. */
+interface Report {
   readonly views: string
   readonly described: string
   readonly columns: string
@@ -103,7 +103,7 @@ async function run(command: readonly string[], environment: Readonly<Record<stri
   return texts.join('')
 }
 
-/** Writes the queries to files that each client can read: as they are, and one per line. */
+/** Writes the queries to three files for the clients: as JSON, as a script, and one per line. */
 async function writeQueries(directory: string): Promise<number> {
   const text = await readFile(join(import.meta.dirname, '../docs/queries.md'), 'utf8')
   const queries = [...text.matchAll(/```sql\n([^]*?)\n```/g)].map(([, query = '']) => query)
@@ -116,7 +116,7 @@ async function writeQueries(directory: string): Promise<number> {
   return queries.length
 }
 
-/** Fills a warehouse as a sync does, at the time of the answers in docs/queries.md. */
+/** Fills a warehouse by a sync, at the time that docs/queries.md gives its answers for, and creates the login. */
 async function fill(url: string): Promise<void> {
   const clock = { now: () => FIXED_NOW, sleep: systemClock.sleep }
   await using emulator = await startEmulator({ channels: 3, viewers: 150, clock })
@@ -136,22 +136,22 @@ async function fill(url: string): Promise<void> {
 async function tryClient(
   client: Client,
   environment: Readonly<Record<string, string>>,
-  expected: Seen,
+  expected: Report,
 ): Promise<boolean> {
   let version: string
   try {
     version = (await run(client.probe, environment)).trim().replaceAll(/\s+/g, ' ')
   } catch {
     stop.signal.throwIfAborted()
-    say(`– ${client.name}: NOT TRIED, it is not here (apt-get install ${client.packages})`)
+    say(`– ${client.name}: NOT TRIED, not installed (apt-get install ${client.packages})`)
     return true
   }
   const printed = await run(client.command, environment)
   const lines = [...printed.matchAll(/^(\w+) (\S+)$/gm)].map(([, name = '', value = '']) => [name, value] as const)
-  const seen: Readonly<Record<string, string>> = Object.fromEntries(lines)
-  const wrong = Object.entries(expected).filter(([name, value]) => seen[name] !== value)
+  const reported: Readonly<Record<string, string>> = Object.fromEntries(lines)
+  const wrong = Object.entries(expected).filter(([name, value]) => reported[name] !== value)
   say(`${wrong.length === 0 ? '✓' : '✗'} ${client.name}: ${version}`)
-  for (const [name, value] of wrong) say(`    ${name}: ${seen[name] ?? 'not told'}, expected ${value}`)
+  for (const [name, value] of wrong) say(`    ${name}: ${reported[name] ?? 'not reported'}, expected ${value}`)
   if (wrong.length > 0) say(printed.slice(-4000))
   return wrong.length === 0
 }
@@ -178,7 +178,7 @@ try {
     QUERIES: directory,
   }
   const columns = biViews.reduce((sum, { columns: ofView }) => sum + Object.keys(ofView).length, 0)
-  const expected: Seen = {
+  const expected: Report = {
     views: `${biViews.length}`,
     described: `${biViews.length}`,
     columns: `${columns}`,

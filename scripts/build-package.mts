@@ -1,5 +1,5 @@
-// `npm pack` and `npm publish` run this first. It writes the program without its types into dist, because Node removes no types
-// below node_modules (docs/adr/0050). Afterwards they run it with `--clean`, which removes dist again.
+// `npm pack` and `npm publish` run this first. It writes the program without types into dist, because Node strips none
+// below node_modules (docs/adr/0050). Afterwards they run it with `--clean`, which removes dist.
 import { spawnSync } from 'node:child_process'
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,14 +12,14 @@ const dist = join(root, 'dist')
 await rm(dist, { recursive: true, force: true })
 if (!process.argv.includes('--clean')) {
   await compile(['src/main.ts', 'src/core/define-job.ts'], true)
-  // They share nothing, and nobody debugs them step by step.
+  // They share no code, and need no source maps because nobody debugs them step by step.
   const migrations = await readdir(join(root, 'migrations'))
   await compile(['jobs/nightly.ts', ...migrations.map((file) => `migrations/${file}`)], false)
   declareTypes()
   await cp(join(root, 'src', 'web', 'assets'), join(dist, 'src', 'web', 'assets'), { recursive: true })
 }
 
-/** Entries keep the paths of their sources below dist; `dist/shared` has what they share. Dependencies stay packages. */
+/** Compiles entries to the paths of their sources below dist, and shared code to `dist/shared`. Packages stay out. */
 async function compile(sources: readonly string[], sourcemap: boolean): Promise<void> {
   await build({
     cwd: root,
@@ -53,5 +53,5 @@ function declareTypes(): void {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const args = [compiler, ...options, '--ignoreConfig', '--outDir', join(dist, 'src', 'core'), source]
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] })
-  if (status !== 0) throw new Error(`the types of ${source} could not be written: tsc ended with ${status}`)
+  if (status !== 0) throw new Error(`could not write the types of ${source}: tsc exited with ${status}`)
 }

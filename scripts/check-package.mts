@@ -1,6 +1,6 @@
-// Packs livehouse, installs the package into an empty folder and uses it there as its users do: with Node 24 and, if this machine
-// has one, with an older Node; as root and, if it may, as another user. Needs no network if npm has the dependencies in its cache.
-// Exits with 1 at the first failure.
+// Packs livehouse, installs the package into an empty folder and uses it there as users do: with Node 24 and, if this
+// machine has one, an older Node; as the current user and, if that is root, as another one too. Needs no network if npm
+// has the dependencies in its cache. Exits with 1 at the first failure.
 import { strict as assert } from 'node:assert'
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
@@ -42,13 +42,13 @@ try {
 function pack(): string {
   const { filename, size, files } = writeRelease(folder)
   process.stdout.write(`packed: ${files.length} files, ${size} bytes\n`)
-  assert(files.length <= MOST_FILES, `${files.length} files; at most ${MOST_FILES}`)
-  assert(size <= MOST_BYTES, `${size} bytes; at most ${MOST_BYTES}`)
+  assert(files.length <= MOST_FILES, `${files.length} files, more than ${MOST_FILES}`)
+  assert(size <= MOST_BYTES, `${size} bytes, more than ${MOST_BYTES}`)
   const context: readonly string[] = readFileSync(join(root, '.dockerignore'), 'utf8').match(/(?<=^!).+$/gm) ?? []
-  const left = manifest.files.filter((path) => path !== 'dist' && !context.includes(path.replace(/\/.*/, '')))
-  assert.deepEqual(left, [], 'the image is built without them: .dockerignore leaves them out')
+  const excluded = manifest.files.filter((path) => path !== 'dist' && !context.includes(path.replace(/\/.*/, '')))
+  assert.deepEqual(excluded, [], '.dockerignore excludes files of the package from the image')
   const sources = files.filter(({ path }) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith('jobs/'))
-  assert.deepEqual(sources, [], 'Node removes no types below node_modules')
+  assert.deepEqual(sources, [], 'Node strips no types below node_modules')
   return join(folder, filename)
 }
 
@@ -68,7 +68,7 @@ function install(tarball: string): void {
   run('npm', ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder })
 }
 
-/** A user's job file gets types. */
+/** Checks that a user's job file gets types. */
 function checkTypes(): void {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const file = join(folder, 'typed.mts')
@@ -82,7 +82,7 @@ function checkTypes(): void {
   assert.match(check(`{ cron: 3 }`).stdout, /Type 'number' is not assignable to type 'string'/)
 }
 
-/** Every file of the program loads: each is where it is looked for, and no dependency is missing. */
+/** Checks that every file of the program loads: each is where it is imported from, and no dependency is missing. */
 function checkImports(): void {
   const program = join(folder, 'node_modules', 'livehouse', 'dist')
   const files = readdirSync(program, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.mjs'))
@@ -91,7 +91,7 @@ function checkImports(): void {
   run(process.execPath, ['--input-type=module', '--eval', code, ...urls], { cwd: folder })
 }
 
-/** Does what a new user does: version, help, demo, a sync from an emulated service with the settings in `.env`, own jobs. */
+/** Does what a new user does: version, help, demo, a sync from the emulator with settings in `.env`, jobs, serve. */
 async function use(node: string, uid: number | undefined): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'livehouse-user-'))
   const env = {
@@ -115,18 +115,18 @@ async function use(node: string, uid: number | undefined): Promise<void> {
     assert.match(demo, /livehouse\.visitors +[\d,]+ +[\d,]+ +✓/)
     assert.doesNotMatch(demo, /✗/)
     const [, call = ''] = /(\S+) db stop/.exec(demo) ?? []
-    assert.equal(run(call, ['--version'], options), livehouse('--version'), 'what the demo says to call next')
+    assert.equal(run(call, ['--version'], options), livehouse('--version'), 'the demo names another program')
 
     await using emulator = start('emulate')
-    const said = await emulator.hear(/^DATABASE_URL=embedded$/m)
-    writeFileSync(join(home, '.env'), (said.match(/^[A-Z_]+=.*\n/gm) ?? []).join(''), { mode: 0o600 })
+    const output = await emulator.waitForOutput(/^DATABASE_URL=embedded$/m)
+    writeFileSync(join(home, '.env'), (output.match(/^[A-Z_]+=.*\n/gm) ?? []).join(''), { mode: 0o600 })
     if (uid !== undefined) chownSync(join(home, '.env'), uid, uid)
     assert.equal(JSON.parse(livehouse('sync', '--json')).status, 'ok')
-    // With empty input it checks that it can read the views as an analyst, and exits.
+    // With empty input, mcp checks that it can read the views as an analyst, and exits.
     assert.equal(livehouse('mcp'), '')
-    // An empty folder of that name.
+    // An empty folder of that name does not hide the package's jobs.
     mkdirSync(join(home, 'jobs'))
-    assert.match(livehouse('jobs'), /nightly/, 'the job that the package brings along')
+    assert.match(livehouse('jobs'), /nightly/, 'the package does not include its job')
     const typed = `import { defineJob } from 'livehouse'\nconst cron: string = '0 3 * * *'\nexport default defineJob({ cron })\n`
     writeFileSync(join(home, 'jobs', 'typed.ts'), typed)
     writeFileSync(join(home, 'jobs', 'plain.js'), `export default { cron: '0 4 * * *', streams: ['gifts'] }\n`)
@@ -134,7 +134,7 @@ async function use(node: string, uid: number | undefined): Promise<void> {
     assert.equal(JSON.parse(livehouse('run', 'typed', '--json')).status, 'ok')
 
     await using serve = start('serve')
-    const [page] = /http:\/\/127\.0\.0\.1:\d+/.exec(await serve.hear(/http:\/\/127\.0\.0\.1:\d+/)) ?? []
+    const [page] = /http:\/\/127\.0\.0\.1:\d+/.exec(await serve.waitForOutput(/http:\/\/127\.0\.0\.1:\d+/)) ?? []
     assert.equal((await fetch(`${page}/healthz`)).status, 200)
     const [, style] = /<link rel="stylesheet" href="([^"]+)"/.exec(await (await fetch(page ?? '')).text()) ?? []
     assert.equal((await fetch(`${page}${style}`)).status, 200)
@@ -147,23 +147,23 @@ async function use(node: string, uid: number | undefined): Promise<void> {
 /** A process that runs until it is disposed of. */
 function startChild(node: string, args: readonly string[], options: SpawnOptions) {
   const child = spawn(node, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = { text: '' }
-  const news = new EventEmitter()
+  const output = { text: '' }
+  const events = new EventEmitter()
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
-      said.text += text
-      news.emit('text')
+      output.text += text
+      events.emit('text')
     })
   }
-  child.on('exit', () => news.emit('text'))
+  child.on('exit', () => events.emit('text'))
   return {
-    /** Waits until its output matches, and returns it. @throws if it exits before */
-    hear: async (pattern: RegExp): Promise<string> => {
-      while (!pattern.test(said.text)) {
-        assert.equal(child.exitCode, null, said.text)
-        await once(news, 'text')
+    /** Waits until its output matches, and returns it. @throws if it exits first */
+    waitForOutput: async (pattern: RegExp): Promise<string> => {
+      while (!pattern.test(output.text)) {
+        assert.equal(child.exitCode, null, output.text)
+        await once(events, 'text')
       }
-      return said.text
+      return output.text
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       if (child.exitCode !== null) return

@@ -1,5 +1,5 @@
-// `npm run release` makes everything that a release needs, without publishing it. Exits with 1 at the first failure. The folder
-// `release` then has what write-release.mts describes.
+// `npm run release` makes everything that a release needs and publishes nothing. Exits with 1 at the first failure.
+// write-release.mts says what it puts into the folder `release`.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
@@ -16,11 +16,11 @@ rmSync(folder, { recursive: true, force: true })
 assert.equal(
   run('git', ['status', '--porcelain'], { cwd: root }),
   '',
-  'commit first: a release is made of what is committed',
+  'commit first: a release contains only what is committed',
 )
 for (const script of ['check', 'check:package']) {
   const { status } = spawnSync('npm', ['run', script], { cwd: root, stdio: 'inherit' })
-  assert.equal(status, 0, `npm run ${script} ended with ${status}`)
+  assert.equal(status, 0, `npm run ${script} exited with ${status}`)
 }
 mkdirSync(folder)
 const { filename } = writeRelease(folder)

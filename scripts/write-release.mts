@@ -6,7 +6,7 @@ import manifest from '../package.json' with { type: 'json' }
 import lock from '../package-lock.json' with { type: 'json' }
 import { run } from './run.mts'
 
-/** Licences that require only to be named. */
+/** Licences of dependencies that may be shipped if the licence is named. */
 const licences = new Set([
   'MIT',
   'ISC',
@@ -32,7 +32,7 @@ interface Packed {
  * Writes the parts of a release into a folder: the package, its bill of materials (CycloneDX), and the licences of its
  * dependencies. Needs a checkout with its development dependencies.
  *
- * @throws if a licence forbids shipping, or the version differs from the changelog's or the lock file's
+ * @throws if a licence is not in the list above, or the version differs from the changelog's or the lock file's
  */
 export function writeRelease(folder: string): Packed {
   const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
@@ -51,7 +51,7 @@ function listLicences(): string {
     const { version, license } = entry
     assert(
       licences.has(license),
-      `${path} ${version} has the licence ${license}: may it be shipped? Then add it to the list here`,
+      `${path} ${version} has the licence ${license}: if it may be shipped, add it to the list in this file`,
     )
     return [`${path.replace(/^.*node_modules\//, '')} ${version} ${license}`]
   })
@@ -59,8 +59,8 @@ function listLicences(): string {
 }
 
 /**
- * Lists the same as CycloneDX. npm makes it from the lock file without development packages: `--omit=dev` would also leave out those
- * that both need, such as undici and zod. npm names the subject of the bill after the folder.
+ * Lists the same as CycloneDX. npm makes it from the lock file without development packages: `--omit=dev` would also
+ * omit packages that both need, such as undici and zod. npm names the subject of the bill after the folder.
  */
 function listMaterials(): string {
   const place = join(mkdtempSync(join(tmpdir(), 'livehouse-release-')), manifest.name)

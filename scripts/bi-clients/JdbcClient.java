@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
-/** What the JDBC driver of PostgreSQL sees by DatabaseMetaData, as BI tools on the JVM do; connects by PGHOST and its kin. */
+/** Reports what PostgreSQL's JDBC driver sees, used as BI tools do. Connects with PGHOST, PGPORT and so on. */
 public class JdbcClient {
   public static void main(String[] arguments) throws Exception {
     var environment = System.getenv();
@@ -22,21 +22,21 @@ public class JdbcClient {
     }
   }
 
-  private static void count(ResultSet found, String rows, String withRemarks) throws SQLException {
-    int all = 0, remarked = 0;
-    while (found.next()) {
+  private static void count(ResultSet objects, String allName, String commentedName) throws SQLException {
+    int all = 0, commented = 0;
+    while (objects.next()) {
       all++;
-      var remarks = found.getString("REMARKS");
-      if (remarks != null && !remarks.isEmpty()) remarked++;
+      var comment = objects.getString("REMARKS");
+      if (comment != null && !comment.isEmpty()) commented++;
     }
-    System.out.println(rows + " " + all);
-    System.out.println(withRemarks + " " + remarked);
+    System.out.println(allName + " " + all);
+    System.out.println(commentedName + " " + commented);
   }
 
   private static int runAll(Connection connection, List<String> queries) throws SQLException {
     int done = 0;
     for (var query : queries) {
-      // With a fetch size and without autocommit rows come through a cursor, as tools ask for them.
+      // With a fetch size and without autocommit, rows come through a cursor, as BI tools fetch them.
       connection.setAutoCommit(false);
       try (Statement statement = connection.createStatement()) {
         statement.setFetchSize(10);

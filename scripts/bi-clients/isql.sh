@@ -1,10 +1,11 @@
-# What isql sees through ODBC; the data source is that of ODBCINI. It takes a statement a line and knows no comments, so it asks for them.
+# Reports what isql sees through ODBC, with the data source in ODBCINI. isql takes one statement per line and shows no
+# comments, so this script queries them.
 set -eu
 ask() { isql livehouse "$PGUSER" "$PGPASSWORD" -b -d'|' -v; }
 described="select count(*), count(obj_description(c.oid, 'pg_class')) from pg_class c where c.relnamespace = 'livehouse_bi'::regnamespace and c.relkind = 'v'"
 commented="select count(*), count(col_description(c.oid, a.attnum)) from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 where c.relnamespace = 'livehouse_bi'::regnamespace and c.relkind = 'v'"
 echo "$described" | ask | awk -F '|' 'NF == 2 { print "views " $1; print "described " $2 }'
-# The list of tables is ODBC's own (SQLTables).
+# Here the list of tables comes from ODBC itself (SQLTables).
 listed=$(echo 'help' | ask | grep -c 'livehouse_bi|') || true
 echo "$commented" | ask | awk -F '|' 'NF == 2 { print "columns " $1; print "commented " $2 }'
 ok=0

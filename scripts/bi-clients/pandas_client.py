@@ -1,4 +1,4 @@
-"""What pandas and SQLAlchemy see; connects by PGHOST and its kin."""
+"""Reports what pandas and SQLAlchemy see. Connects with PGHOST, PGPORT and so on."""
 
 import json
 import os

@@ -1,8 +1,8 @@
-# What psql sees; connects by PGHOST and its kin. \dv+ has the comments of views, \d+ those of columns.
+# Reports what psql sees. Connects with PGHOST, PGPORT and so on. \dv+ shows the comments of views, \d+ of columns.
 set -eu
 ask() { psql -X -q -A -t -F '|' -v ON_ERROR_STOP=1 "$@"; }
 ask -c '\dv+ livehouse_bi.*' | awk -F '|' '{ views++; if ($NF != "") described++ } END { print "views " views; print "described " described }'
-# In the description of a view each line is: column, type, collation, nullable, default, storage, description.
+# Each line of a view's description has: column, type, collation, nullable, default, storage, description.
 for view in $(ask -c '\dv livehouse_bi.*' | cut -d '|' -f 2); do
   ask -P footer=off -c "\\d+ livehouse_bi.$view" | sed '/^View definition:/,$d'
 done | awk -F '|' 'NF >= 7 { columns++; if ($NF != "") commented++ } END { print "columns " columns; print "commented " commented }'
