@@ -1,6 +1,6 @@
-// Puts node_modules in place before `npm run demo` and `npm test`: installs when it is missing or older than the lock
-// file, and does nothing, offline too, when it is not. Plain CommonJS, because it runs before anything is installed and
-// on Node 20. It is called from the scripts themselves: `pre…` hooks do not run where `ignore-scripts` is set.
+// Installs node_modules before `npm run demo` and `npm test` if it is missing or older than the lock file. Otherwise it
+// does nothing, so both work offline. Plain CommonJS, because it runs before anything is installed, and on Node 20. The
+// npm scripts call it themselves, because `pre…` hooks do not run if `ignore-scripts` is set.
 'use strict'
 const { createHash } = require('node:crypto')
 const { spawnSync } = require('node:child_process')
@@ -35,7 +35,7 @@ const modifiedAt = (file) => {
   }
 }
 
-/** The stamp decides where there is one (copying a folder shuffles file times); after a plain `npm ci`, the file times do. */
+/** Compares the stamp if there is one, because copied files have new times; after a plain `npm ci`, the file times. */
 const isCurrent = () => {
   if (modifiedAt(installedLock) === 0) return false
   const stamped = read(stamp)
@@ -51,7 +51,7 @@ const isAlive = (pid) => {
   }
 }
 
-/** True for the one process that may install; a guard whose owner is gone is taken over. */
+/** Returns true to the one process that may install. Removes a guard whose owner has exited, for the next attempt. */
 const takeGuard = () => {
   try {
     mkdirSync(guard)
@@ -68,7 +68,7 @@ const takeGuard = () => {
 
 const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-/** False when npm failed; it has said why. */
+/** Returns false if npm fails, which then prints the reason. */
 const install = () => {
   process.stderr.write('livehouse: installing dependencies (npm ci) …\n')
   const npm = process.env.npm_execpath

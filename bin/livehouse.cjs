@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The launcher, of a checkout and of an installed package. It must also load under a Node that knows no TypeScript, to hand over
-// to the pinned one: so it is plain CommonJS. By its ending Node need not load what strips types, which takes as long as two
-// starts of Node without it.
+// The launcher of a checkout and of an installed package. It must also load in a Node that does not know TypeScript, to
+// start the pinned one, so it is plain CommonJS. Thanks to its extension, Node does not load the code that strips
+// types: that would take as long as starting Node twice.
 'use strict'
 const { spawn } = require('node:child_process')
 const { existsSync } = require('node:fs')
@@ -15,8 +15,8 @@ const root = join(__dirname, '..')
 const isCheckout = existsSync(join(root, 'src'))
 const isOld = Number(process.versions.node.split('.')[0]) < OLDEST_NODE
 
-// What only a Node that starts can be told, so this one starts another (docs/adr/0025). Left to itself the engine lets garbage grow
-// to several hundred megabytes before it looks. And it would warn that package.json does not say what a .ts file is.
+// Node takes these flags only when it starts, so this one starts another (docs/adr/0025). Without them garbage grows to
+// several hundred megabytes, and Node warns that package.json does not say which module system a .ts file uses.
 const FLAGS = [
   '--max-semi-space-size=8',
   '--heap-growing-percent=100',
@@ -29,10 +29,10 @@ else start(process.execPath)
 
 function run() {
   if (!isInstalled('undici')) return stop('its dependencies are not installed')
-  // Stripping types and compiling take most of a start: the next one finds both done. Not in the common folder for temporary
-  // files, where somebody else could leave code for us to run. Where the folder cannot be written to, nothing is kept.
+  // Stripping types and compiling take most of a start, so the results are cached for the next one. Not in the shared
+  // temporary folder, where others could plant code. Nothing is cached if the folder is not writable.
   if (isCheckout) enableCompileCache(join(root, 'node_modules', '.cache', 'livehouse'))
-  // A package holds the same program without its types (docs/adr/0050).
+  // A package contains the same program without its types (docs/adr/0050).
   const program = isCheckout ? ['src', 'main.ts'] : ['dist', 'src', 'main.mjs']
   void import(pathToFileURL(join(root, ...program)).href).then(({ main }) => main())
 }
@@ -45,13 +45,13 @@ function startPinned() {
 }
 
 function start(node) {
-  // A newer Node may no longer know the flags of an old one.
+  // The pinned Node may no longer know the flags of an older one.
   const args = [...FLAGS, ...(isOld ? [] : process.execArgv), __filename, ...process.argv.slice(2)]
-  // This process becomes the other one, where Node can do so; Windows cannot, though Node shows the call there.
+  // Replaces this process with the other one. Windows cannot do so, although Node has the function there.
   if (!isOld && process.platform !== 'win32') process.execve?.(node, [node, ...args])
-  // The channel tells the child where this process is killed (src/main.ts).
+  // Through the channel, the child notices that this process was killed (src/main.ts).
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
-  // A supervisor sends its signals to this process only, a terminal to both: the child takes two at once for one.
+  // A supervisor signals only this process, a terminal both: the child treats two signals at once as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     process.exitCode = signal === null ? code : 128 + constants.signals[signal]
@@ -69,7 +69,7 @@ function isInstalled(name) {
 function stop(reason) {
   const repair = isCheckout
     ? `Run \`npm ci\` in ${root}, then try again`
-    : 'Install it again with --include=optional, which also brings Node 24 along (190 MB)'
+    : 'Install it again with --include=optional, which also installs Node 24 (190 MB)'
   console.error(`livehouse cannot start: ${reason}. ${repair}.`)
   process.exitCode = 2
 }

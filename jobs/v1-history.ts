@@ -1,8 +1,8 @@
 import { defineJob } from 'livehouse'
 
 /**
- * Reads the watch records of before December 2018, which only version 1 of the interface has: ten calls a day until all of
- * them are there. It is due when the day's calls are free again. To turn it on, set `enabled: true`, here or in a copy.
+ * Reads the watch records from before December 2018, which only version 1 of the interface has: ten calls a day until
+ * all have landed. Due after midnight, when calls are left. To turn it on, set `enabled: true`, here or in a copy.
  */
 export default defineJob({
   enabled: false,
