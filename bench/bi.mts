@@ -8,9 +8,10 @@ import { readTreeCpuUs } from './lib/process-tree.mts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
- * `npm run bench:bi -- 10000000` measures how long the analysts' views take as `livehouse_analyst`, on that many watch records (default
- * ten million), with all days and figures kept, compared with counting the table. Prints the CPU time of the query's backend, without
- * parallel workers, and the wall time. Add `years` for the questions over years only. Its embedded PostgreSQL is removed at the end.
+ * `npm run bench:bi -- 10000000` measures the analysts' views as `livehouse_analyst`, compared with counting the table,
+ * on that many watch records (default ten million) with all figures stored. Prints the backend's CPU time, without
+ * parallel workers, and the wall time. Add `years` for the questions over years only. Its PostgreSQL is removed at the
+ * end.
  */
 
 const RECORDS = Number(process.argv[2] ?? 10_000_000)
@@ -22,7 +23,7 @@ const START = new Date(systemClock.now() - DAYS * 86_400_000).toISOString().slic
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** The evenings of each channel, ordered by day and then by channel, as nightly syncs leave them. */
+/** Statements that write the evenings of each channel, by day and then by channel, as nightly syncs leave them. */
 const fillings: readonly string[] = [
   `insert into livehouse.channels (channel_id, name, run_id) select c, 'channel ' || c, 1 from generate_series(1, ${CHANNELS}) c`,
   `insert into livehouse.watch_records (channel_id, record_id, user_id, nickname, address, phone, device, browser, access_source,
@@ -58,7 +59,7 @@ const fillings: readonly string[] = [
     generate_series(0, ${DAYS - 1}, 10) d, lateral (select tsrange(timestamp '${START}' + make_interval(days => d), timestamp '${START}' + make_interval(days => d + 10)) as r) x`,
 ]
 
-/** A night that changes something in each channel. */
+/** Statements of a night that changes something in each channel. */
 const night: readonly string[] = [
   `update livehouse.watch_records set run_id = 1, watch_seconds = watch_seconds - 1 where record_id >= ${RECORDS - CHANNELS}`,
   `update livehouse.visitors set watch_seconds = watch_seconds - 1 where user_id = 'u1'`,
@@ -84,7 +85,7 @@ const yearly: readonly string[] = [
   'select * from livehouse_bi.reconciliation',
 ]
 
-/** What BI tools ask for: everything, a month, a channel and a month. */
+/** What BI tools ask for: everything, a month, a month of one channel. */
 const questions: readonly string[] = [
   ...yearly,
   ...[
@@ -133,7 +134,7 @@ interface Time {
   readonly wall: number
 }
 
-/** In milliseconds; CPU time in steps of ten. A backend starts no process that ends while it works. */
+/** In milliseconds, CPU time in steps of ten. The CPU time is only the backend's, which starts no processes. */
 async function timeOf(db: Kysely<Database>, question: string, role = 'livehouse_analyst'): Promise<Time> {
   stop.signal.throwIfAborted()
   return db.transaction().execute(async (transaction) => {
@@ -156,20 +157,20 @@ async function bench(db: Kysely<Database>): Promise<void> {
     db,
   )
   for (const filling of fillings) await sql.raw(filling).execute(db)
-  const tell = async (what: string, work: Promise<unknown>): Promise<void> => {
+  const reportTime = async (what: string, work: Promise<unknown>): Promise<void> => {
     const startedAt = systemClock.now()
     await work
     say(`${systemClock.now() - startedAt} ms ${what}`)
   }
-  await tell('to publish, with the indexes on days', publishBi(db))
-  await tell('to compute and store the days and figures of channels', refreshFigures(db))
+  await reportTime('to publish the views and build the indexes on days', publishBi(db))
+  await reportTime('to compute and store the days and figures of channels', refreshFigures(db))
   await sql`vacuum (analyze)`.execute(db)
   for (const change of night) await sql.raw(change).execute(db)
-  await tell('to refresh them after a night in which something changed in each channel', refreshFigures(db))
+  await reportTime('to refresh them after a night in which something changed in each channel', refreshFigures(db))
   const plain = 'select count(left_at) from livehouse.watch_records'
   say('  cpu ms  wall ms  times the plain count')
   for (const question of process.argv[3] === 'years' ? yearly : questions) {
-    // Counts right before each question, because the machine may be busier a minute later.
+    // Counts the table right before each question, because the machine may be busier a minute later.
     const { wall: plainMs } = await timeOf(db, plain, 'none')
     await timeOf(db, question)
     const { cpu, wall } = await timeOf(db, question)

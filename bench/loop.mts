@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { request } from 'undici'
 
 /**
- * What a team would write by hand: one page at a time, each row's fields turned into columns, one multi-row upsert per page.
+ * What a team would write by hand: page by page, each row's fields turned into columns, one multi-row upsert per page.
  * No retry, no proof, no state. The bench compares livehouse with it.
  */
 

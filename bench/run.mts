@@ -21,8 +21,8 @@ import { startUp } from './scenarios/start-up.mts'
 import { year } from './scenarios/year.mts'
 
 /**
- * `npm run bench` measures how fast and polite livehouse is, and whether its memory and time per row stay flat. Emulator, embedded
- * PostgreSQL and the program are separate processes on loopback. Figures are ratios within the run where something comparable exists.
+ * `npm run bench` measures how fast and polite livehouse is, and whether its memory and time per row stay flat.
+ * Emulator, embedded PostgreSQL and program are separate processes on loopback. Figures are ratios where possible.
  */
 
 const scenarios: readonly Scenario[] = [
@@ -38,7 +38,7 @@ const scenarios: readonly Scenario[] = [
   keptDays,
   machines,
 ]
-/** Scenarios that take hours: they run only if they are named. */
+/** Long scenarios, which run only if they are named. */
 const named: readonly Scenario[] = [chaos, year]
 
 const usage = `npm run bench -- [--only a,b] [--quick] [--rows N] [--rounds N] [--nights N] [--json]

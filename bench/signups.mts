@@ -8,8 +8,9 @@ import { addPublishedForm } from '../src/ledger/questionnaires.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
- * `npm run bench:signups` measures how long the views of questionnaires take as `livehouse_analyst`, compared with counting the answers.
- * One questionnaire has 200 questions, headers of 200 characters, and 20,000 signups (or as many as the argument says).
+ * `npm run bench:signups` measures the views of questionnaires as `livehouse_analyst`, compared with counting the
+ * answers. One questionnaire has 200 questions with headers of about 200 characters, and 20,000 signups (or the
+ * argument).
  */
 
 const SIGNUPS = Number(process.argv[2] ?? 20_000)
@@ -17,7 +18,7 @@ const QUESTIONS = 200
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** 200 characters that differ only at the end, beyond the 63 bytes of a name. */
+/** About 200 characters that differ only at the end, beyond the 63 bytes of a name. */
 const header = `repeat('请您如实填写与本次培训有关的下列内容', 10) || '：第' || lpad(no::text, 3, '0') || '题，可多选，没有可不填写'`
 
 const fillings: readonly string[] = [
@@ -97,16 +98,16 @@ await withScratchDatabase(stop.signal, async (db) => {
   )
   await publishBi(db)
   await addPublishedForm(db, { channelId: '1', questionId: 'q' })
-  await publish(db, 'to publish')
-  await publish(db, 'to publish again')
+  await publish(db, 'to publish the views')
+  await publish(db, 'to publish them again')
   await sql`update livehouse_ops.headers set title = jsonb_insert(title, '{3}', '"新题"')`.execute(db)
-  await publish(db, 'with a question more at the head')
+  await publish(db, 'to publish a new question in front')
   const { rows: columns } = await sql<{ name: string; bytes: number }>`
     select attname as name, octet_length(attname) as bytes from pg_attribute
     where attrelid = 'livehouse_forms.form_q'::regclass and attnum > 0 order by attnum`.execute(db)
   say(`${columns.length} columns, the longest name has ${Math.max(...columns.map(({ bytes }) => bytes))} bytes`)
   await sql`update livehouse_ops.headers set title = title - 3`.execute(db)
-  await publish(db, 'with the old ones')
+  await publish(db, 'to publish the old questions again')
   const answer = `"${columns.at(-2)?.name ?? ''}"`
   const plain = 'select count(answer) from livehouse.signup_answers'
   say('      ms  times the plain count of answers')

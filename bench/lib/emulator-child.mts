@@ -6,15 +6,15 @@ import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import type { Command, Reply } from './emulator.mts'
 import { benchWorld, changeVisitors } from './world.mts'
 
-/** The emulator as a process of its own: does what its parent says, and ends with it. */
+/** Runs the emulator as a process of its own, which handles its parent's commands and ends with it. */
 
 let emulator: Emulator | undefined
 
-async function obey(command: Command): Promise<Reply> {
+async function handle(command: Command): Promise<Reply> {
   if (command.kind === 'start') {
     const endsAt = floorToMinute(wallTimeAt(systemClock.now(), 'Asia/Shanghai'))
     const { world, ...options } = command.options
-    emulator = await startEmulator({ ...options, pages: keepPages(), world: benchWorld(world, endsAt) })
+    emulator = await startEmulator({ ...options, pages: createPageCache(), world: benchWorld(world, endsAt) })
     const { baseUrl, apiToken, channelIds } = emulator
     return { kind: 'started', baseUrl, apiToken, channelIds }
   }
@@ -25,15 +25,15 @@ async function obey(command: Command): Promise<Reply> {
     return { kind: 'done' }
   }
   const { user, system } = process.cpuUsage()
-  // Taken out: a bench makes some hundred thousand calls.
-  const seen = emulator.calls.splice(0).map(({ at, status }) => ({ at, status }))
-  return { kind: 'use', cpuUs: user + system, calls: command.isDetailed ? seen : [], count: seen.length }
+  // Removed from the emulator, because a bench makes hundreds of thousands of calls.
+  const calls = emulator.calls.splice(0).map(({ at, status }) => ({ at, status }))
+  return { kind: 'use', cpuUs: user + system, calls: command.isDetailed ? calls : [], count: calls.length }
 }
 
 const MOST_PAGES = 50_000
 
-/** Keeps pages: a benchmark should not measure how they are rendered. */
-function keepPages(): PageCache {
+/** Caches rendered pages, so that a benchmark does not measure rendering. */
+function createPageCache(): PageCache {
   const bodies = new Map<string, Buffer>()
   return (key, render) => {
     const body = bodies.get(key ?? '') ?? render()
@@ -44,7 +44,7 @@ function keepPages(): PageCache {
 }
 
 process.on('message', (command: Command) => {
-  void obey(command).then((reply) => process.send?.(reply))
+  void handle(command).then((reply) => process.send?.(reply))
 })
 process.on('disconnect', () => {
   void emulator?.[Symbol.asyncDispose]()

@@ -30,20 +30,20 @@ export interface EmulatorUse {
   readonly kind: 'use'
   /** Since its start. */
   readonly cpuUs: number
-  /** Since the last question; empty unless asked for. */
+  /** Since the previous `use`; empty unless `isDetailed`. */
   readonly calls: readonly { readonly at: number; readonly status: number }[]
   readonly count: number
 }
 
 export interface BenchEmulator extends AsyncDisposable {
-  /** What `livehouse` needs to reach it. */
+  /** The settings with which livehouse reaches it. */
   readonly env: Readonly<Record<string, string>>
   readonly rows: number
-  /** Asks for every page of visitors once, so that later answers come out of its cache. */
+  /** Requests every page of visitors once, so that later answers come from the cache. */
   readonly warm: () => Promise<void>
   readonly change: (share: number) => Promise<number>
   readonly set: (conditions: Partial<Conditions>) => Promise<void>
-  /** CPU time and calls since the last question. */
+  /** Reads CPU time and calls since the previous `use`. */
   readonly use: (isDetailed?: boolean) => Promise<EmulatorUse>
 }
 
@@ -82,7 +82,7 @@ export async function openEmulator(options: EmulatorSetup, signal: AbortSignal):
         const pages = Math.ceil(visitors / PAGE_SIZE)
         const url = `${baseUrl}/v2/activities/${channel}/visitorList`
         const headers = { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' }
-        await inTurns(16, pages, async (index) => {
+        await workInParallel(16, pages, async (index) => {
           const body = JSON.stringify({ filter: '0', direction: 'desc', perPage: PAGE_SIZE, p: index + 1 })
           const answer = await request(url, { method: 'POST', headers, body, signal })
           await answer.body.dump()
@@ -112,8 +112,8 @@ export async function openEmulator(options: EmulatorSetup, signal: AbortSignal):
   }
 }
 
-/** `limit` at a time. */
-async function inTurns(limit: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
+/** Does `count` pieces of work, at most `limit` at a time. */
+async function workInParallel(limit: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
     while (next < count) {

@@ -4,33 +4,33 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startStallingProxy } from '../../test/helpers/stalling-proxy.ts'
 import { holderOf, startWorker, type Worker } from './worker.mts'
 
-/** Starts of a worker in a row that may fail: the database may be away. */
+/** How many starts of a worker in a row may fail, because the database may be down. */
 const MOST_STARTS = 60
 const RETRY_MS = 1000
 
 export interface MachineOptions {
   readonly environment: Readonly<Record<string, string>>
-  /** Partitions side by side. */
+  /** How many partitions a worker reads at once. */
   readonly concurrency: number
-  /** Gets what its workers log. */
+  /** Where the logs of its workers go. */
   readonly folder: string
   readonly signal: AbortSignal
 }
 
-/** A worker with connections of its own to database and service. */
+/** A worker that reaches database and service through proxies of its own. */
 export interface Machine {
-  /** Holder of leases by the name under which the database knows its connections, for each worker it has had. */
+  /** The name as a holder of leases of each worker it has had, by the application name of the worker's connections. */
   readonly holders: ReadonlyMap<string, string>
-  /** Of the worker that it has now. */
+  /** The current worker's name as a holder of leases. */
   readonly holder: () => string
-  /** Kills the worker, and starts another. */
+  /** Kills the worker and starts another. */
   readonly replace: () => Promise<void>
-  /** @returns lets it go on */
+  /** Stops the worker. @returns a function that resumes it */
   readonly freeze: () => () => void
-  /** Connections stay open and carry nothing. @returns ends them; new ones work */
+  /** Stalls connections but keeps them open. @returns a function that failures them, so that new ones work */
   readonly cutDatabase: () => () => void
   readonly cutService: () => () => void
-  /** Ends it. @returns what was said by workers that ended by themselves */
+  /** Kills the worker. @returns an error for each worker that ended by itself */
   readonly end: () => Promise<readonly string[]>
 }
 
@@ -41,7 +41,7 @@ export async function startMachine(number: number, options: MachineOptions): Pro
   const service = await startStallingProxy(environment.LIVEHOUSE_BASE_URL ?? '')
   const holders = new Map<string, string>()
   const killed = new Set<Worker>()
-  const ends: string[] = []
+  const failures: string[] = []
   const log = createWriteStream(join(folder, `worker-${number}.log`))
 
   const start = async (failed = 0): Promise<Worker> => {
@@ -53,7 +53,7 @@ export async function startMachine(number: number, options: MachineOptions): Pro
       const worker = await startWorker({ signal, env }, concurrency)
       holders.set(name, holderOf(worker))
       worker.process.stderr?.pipe(log, { end: false })
-      worker.ended.catch((error: unknown) => killed.has(worker) || ends.push(`${name}: ${String(error)}`))
+      worker.ended.catch((error: unknown) => killed.has(worker) || failures.push(`${name}: ${String(error)}`))
       return worker
     } catch (error) {
       signal.throwIfAborted()
@@ -68,9 +68,9 @@ export async function startMachine(number: number, options: MachineOptions): Pro
     worker.process.kill('SIGKILL')
     await worker.ended.catch(() => {})
   }
-  const cut = (way: typeof database) => () => {
-    way.stall()
-    return way.goOn
+  const cut = (proxy: typeof database) => () => {
+    proxy.stall()
+    return proxy.goOn
   }
   return {
     holders,
@@ -88,9 +88,9 @@ export async function startMachine(number: number, options: MachineOptions): Pro
     cutService: cut(service),
     end: async () => {
       await kill()
-      for (const way of [database, service]) await way[Symbol.asyncDispose]()
+      for (const proxy of [database, service]) await proxy[Symbol.asyncDispose]()
       log.end()
-      return ends
+      return failures
     },
   }
 }

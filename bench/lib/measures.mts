@@ -1,14 +1,14 @@
-/** The middle one; of an even number the lower. */
+/** The middle value, or the lower of the two middle ones. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN
 }
 
-/** One line of a result: what was measured, and what it has to be. */
+/** One line of a result: what was measured, and its goal. */
 export interface Measure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What it must reach; undefined for a figure that only explains. */
+  /** Undefined for a figure that only explains others. */
   readonly goal?: Goal
 }
 
@@ -25,12 +25,12 @@ export function isMet({ value, goal }: Measure): boolean | undefined {
   return goal.is === 'at least' ? value >= goal.value : value <= goal.value
 }
 
-/** A table as text, the numbers with three digits that count. */
+/** Formats measures as a table; decimals are rounded to three significant digits at most. */
 export function formatMeasures(measures: readonly Measure[]): string {
   const cells = measures.map((measure) => {
     const { name, value, unit, goal } = measure
-    const met = isMet(measure)
-    const mark = met === undefined ? '' : met ? '✓' : '✗'
+    const verdict = isMet(measure)
+    const mark = verdict === undefined ? '' : verdict ? '✓' : '✗'
     return [name, formatNumber(value), unit, goal ? `${goal.is} ${formatNumber(goal.value)}` : '', mark]
   })
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))

@@ -11,17 +11,17 @@ import { isEmbeddedRunning, startEmbedded, stopEmbedded } from '../../src/store/
 import type { Machine } from './machine.mts'
 import { runProgram } from './run-program.mts'
 
-/** Between two mishaps of a machine; then it is left to begin some work, if there is any. */
+/** The pause between two mishaps of a machine. Then it has LONGEST_IDLE_MS to start work, if there is any. */
 const PAUSE_MS = [500, 4000] as const
 const LONGEST_IDLE_MS = 8000
 const LOOK_MS = 500
-/** Most are much shorter. A worker that is away for longer than a lease lives comes back as one that has lost it. */
-const LOAD_TIMEOUT_MS = { frozen: 60_000, 'without the database': 45_000, 'without the service': 20_000 }
-/** Between two mishaps of the database, or of a run's holder. */
+/** The longest mishap of each kind; most are much shorter. A worker that is away longer than a lease lasts loses it. */
+const LONGEST_MS = { frozen: 60_000, 'without the database': 45_000, 'without the service': 20_000 }
+/** The pause between two mishaps of the database or of a run. */
 const COMMON_PAUSE_MS = [40_000, 80_000] as const
-/** A run that takes longer waits for something that is lost. */
+/** A run that takes longer is stuck. */
 const LONGEST_RUN_MS = 300_000
-/** How often the last sync may be repeated until nothing is left. */
+/** How many syncs may be needed at the end until one is green. */
 const LAST_RUNS = 4
 const never = new AbortController().signal
 
@@ -29,50 +29,50 @@ export interface MishapOptions {
   readonly machines: readonly Machine[]
   readonly environment: Readonly<Record<string, string>>
   readonly db: Kysely<Database>
-  /** Of the embedded server. */
+  /** The data folder of the embedded server. */
   readonly folder: string
-  /** The same one plays the same mishaps on each machine, as far as its processes take as long. */
+  /** The same seed plays the same mishaps on each machine, as far as timing allows. */
   readonly seed: number
   readonly count: number
   readonly signal: AbortSignal
-  /** Hears of each, from 1 on. */
+  /** Called for each mishap with its number, from 1 on. */
   readonly onMishap: (number: number) => void
 }
 
-interface Played {
+interface Outcome {
   readonly counts: ReadonlyMap<string, number>
   readonly problems: readonly string[]
 }
 
 /**
- * Each machine has mishaps of its own, one after another, while a sync and a backfill run again and again. After the last one
- * the others bring a sync to its end; only then what is still frozen or cut off comes back, with what it has in hand.
+ * Each machine has mishaps of its own, one after another, while a sync and a backfill repeat. After the last mishap,
+ * the other machines complete a sync. Only then do the machines that are still frozen or cut off resume their old work.
  */
-export async function playMishaps(options: MishapOptions): Promise<Played> {
+export async function playMishaps(options: MishapOptions): Promise<Outcome> {
   const { machines, environment, db, folder, seed, count, signal, onMishap } = options
   const counts = new Map<string, number>()
   const problems: string[] = []
   const over = new AbortController()
-  let begun = 0
+  let started = 0
   const pause = async (ms: number) => {
     await delay(ms, undefined, { signal: AbortSignal.any([over.signal, signal]) }).catch(() => {})
   }
   const tally = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
-  const begin = (kind: string) => {
+  const countMishap = (kind: string) => {
     tally(kind)
-    begun += 1
-    onMishap(begun)
-    if (begun === count) over.abort()
+    started += 1
+    onMishap(started)
+    if (started === count) over.abort()
   }
   const isOver = () => over.signal.aborted || signal.aborted
 
-  /** Begins what lasts. @returns ends it */
-  const strike = (machine: Machine, kind: keyof typeof LOAD_TIMEOUT_MS): (() => void) => {
+  /** Starts a mishap that lasts. @returns a function that ends it */
+  const startMishap = (machine: Machine, kind: keyof typeof LONGEST_MS): (() => void) => {
     if (kind === 'frozen') return machine.freeze()
     return kind === 'without the database' ? machine.cutDatabase() : machine.cutService()
   }
-  const late: (() => void)[] = []
-  const befallMachine = async (machine: Machine, number: number) => {
+  const lateEnds: (() => void)[] = []
+  const disturbMachine = async (machine: Machine, number: number) => {
     const random = createRandom('chaos', seed, number)
     for (;;) {
       await pause(random.between(...PAUSE_MS))
@@ -84,28 +84,28 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
       }
       if (isOver()) return
       const kind = random.pick(['killed', 'frozen', 'without the database', 'without the service'] as const)
-      if (isAtWork) tally('with partitions in hand')
-      begin(kind)
+      if (isAtWork) tally('during work on partitions')
+      countMishap(kind)
       if (kind === 'killed') {
         await machine.replace()
         continue
       }
-      const goOn = strike(machine, kind)
-      await pause(LOAD_TIMEOUT_MS[kind] * random.next() ** 2)
-      // Where no machine can reach the service for good, a run is partial, and rightly so.
-      if (isOver() && kind !== 'without the service') late.push(goOn)
-      else goOn()
+      const endMishap = startMishap(machine, kind)
+      await pause(LONGEST_MS[kind] * random.next() ** 2)
+      // If no machine ever reached the service again, the last sync would rightly be partial.
+      if (isOver() && kind !== 'without the service') lateEnds.push(endMishap)
+      else endMishap()
     }
   }
 
   const holders = new Set<ChildProcess>()
-  const befallAll = async () => {
+  const disturbDatabaseAndRuns = async () => {
     const random = createRandom('chaos', seed)
     for (;;) {
       await pause(random.between(...COMMON_PAUSE_MS))
       if (isOver()) return
       const kind = random.pick(['database restarted', 'database crashed', 'run killed'])
-      begin(kind)
+      countMishap(kind)
       if (kind === 'run killed') [...holders][random.between(0, holders.size - 1)]?.kill('SIGKILL')
       else await restartDatabase(folder, kind)
     }
@@ -122,14 +122,14 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
         onStart: (started) => holders.add((child = started)),
       })
     } catch (error) {
-      if (limit.aborted) problems.push(`${args.join(' ')} had not ended after ${LONGEST_RUN_MS / 1000} s`)
+      if (limit.aborted) problems.push(`${args.join(' ')} did not end within ${LONGEST_RUN_MS / 1000} s`)
       else if (child?.signalCode !== 'SIGKILL') problems.push(String(error))
       return { code: 1, stdout: '' }
     } finally {
       if (child !== undefined) holders.delete(child)
     }
   }
-  const runOver = async (...args: readonly string[]) => {
+  const repeatRun = async (...args: readonly string[]) => {
     while (!isOver()) {
       const { code, stdout } = await run(...args)
       const [error] = stdout === '' ? [] : Object(JSON.parse(stdout)).errors
@@ -140,10 +140,10 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
 
   const today = new Date(systemClock.now()).toISOString().slice(0, 10)
   const monthAgo = new Date(systemClock.now() - 30 * 86_400_000).toISOString().slice(0, 10)
-  const runs = [runOver('sync'), runOver('backfill', '--from', monthAgo, '--to', today)]
-  await Promise.all([befallAll(), ...machines.map(befallMachine)])
-  // Half of them are enough.
-  for (const goOn of late.splice(machines.length / 2)) goOn()
+  const runs = [repeatRun('sync'), repeatRun('backfill', '--from', monthAgo, '--to', today)]
+  await Promise.all([disturbDatabaseAndRuns(), ...machines.map(disturbMachine)])
+  // At most half of the machines resume late, so that the others can complete the sync.
+  for (const endMishap of lateEnds.splice(machines.length / 2)) endMishap()
   await Promise.all(runs)
   onMishap(count)
   for (let number = 1; !signal.aborted; number++) {
@@ -154,12 +154,12 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
       break
     }
   }
-  for (const goOn of late) goOn()
+  for (const endMishap of lateEnds) endMishap()
   signal.throwIfAborted()
   return { counts, problems }
 }
 
-/** @returns false where the database does not answer */
+/** Whether the machine holds partitions; false if the database does not answer. */
 async function hasPartitions(db: Kysely<Database>, { holder }: Machine): Promise<boolean> {
   const held = sql`select from livehouse_ops.leases
     where holder = ${holder()} and name like 'partition %' and expires_at > now()`

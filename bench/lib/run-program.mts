@@ -10,9 +10,9 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface ProgramRun {
   readonly wallMs: number
-  /** User and system time, over the launcher and what it starts. */
+  /** User and system time of the launcher and of the processes that it starts. */
   readonly cpuUs: number
-  /** The largest peak of resident memory of one of its processes. */
+  /** The largest peak of resident memory of any of its processes. */
   readonly peakMb: number
   readonly stdout: string
   readonly code: number
@@ -21,13 +21,13 @@ export interface ProgramRun {
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** Hears of the process once it runs. */
+  /** Called with the process once it is spawned. */
   readonly onStart?: (child: ChildProcess) => void
-  /** Exit codes that are no failure; 0 alone when not given. */
+  /** Exit codes that are not failures; only 0 by default. */
   readonly accepted?: readonly number[]
 }
 
-/** Runs a Node program of this project to its end and measures it from outside, its start included. */
+/** Runs a Node program of this project to its end and measures it from outside, including its start. */
 export async function runProgram(args: readonly string[], options: ProgramOptions): Promise<ProgramRun> {
   const folder = await mkdtemp(join(tmpdir(), 'livehouse-bench-run-'))
   const usageFile = join(folder, 'usage')
@@ -53,7 +53,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
     const wallMs = performance.now() - startedAt
     if (!(options.accepted ?? [0]).includes(Number(code))) {
       throw new Error(
-        `${args.join(' ')} ended with ${code}:\n${output.stdout.slice(-2000)}\n${output.stderr.slice(-2000)}`,
+        `${args.join(' ')} exited with ${code}:\n${output.stdout.slice(-2000)}\n${output.stderr.slice(-2000)}`,
       )
     }
     const uses = (await readFile(usageFile, 'utf8')).trim().split('\n').map(readUse)

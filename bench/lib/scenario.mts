@@ -8,30 +8,30 @@ import type { BenchServer, DatabaseUse } from './warehouse.mts'
 export interface Bench {
   readonly server: BenchServer
   readonly signal: AbortSignal
-  /** Small sizes and one repetition: shows that everything works, not how fast. */
+  /** Small sizes and one repetition: checks that everything works, not how fast it is. */
   readonly isQuick: boolean
-  /** The largest size of what grows. */
+  /** The largest number of rows that scenarios measure. */
   readonly rows: number
-  /** Of a simulated time. */
+  /** Simulated nights. */
   readonly nights: number
-  /** How often scenarios with an end by chance are played. */
+  /** Rounds of scenarios that use random numbers. */
   readonly rounds: number
-  /** What their chance comes from. */
+  /** The seed of these random numbers. */
   readonly seed: number
   /** A folder for files. */
   readonly folder: string
-  /** Tells what is going on. */
+  /** Prints a line of progress. */
   readonly say: (line: string) => void
 }
 
 export interface Scenario {
-  /** Its letter, for `--only`. */
+  /** Its name in `--only`, in most cases a letter. */
   readonly letter: string
   readonly title: string
   readonly run: (bench: Bench) => Promise<readonly Measure[]>
 }
 
-/** One run of the program with all that it caused. */
+/** One run of the program, and what it cost the database and the service. */
 export interface MeasuredRun extends ProgramRun {
   readonly database: DatabaseUse
   readonly emulatorCpuUs: number
@@ -47,7 +47,7 @@ interface StreamCounts {
   readonly slices: Readonly<Record<string, number>>
 }
 
-/** The part of `--json` that the bench looks at. */
+/** The part of the `--json` output that the bench reads. */
 export interface Outcome {
   readonly status: string
   readonly started_at: string
@@ -62,7 +62,7 @@ export interface SyncOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** `livehouse sync --json` as its own process, without a ceiling on the rate unless the scenario sets one. */
+/** Runs `livehouse sync --json` as a process of its own, without a ceiling on the rate unless the scenario sets one. */
 export async function measureSync(bench: Bench, emulator: BenchEmulator, options: SyncOptions): Promise<MeasuredRun> {
   await emulator.use()
   const args = ['src/cli.ts', 'sync', '--json', ...(options.streams ? ['--streams', options.streams] : [])]
@@ -92,7 +92,7 @@ export function databaseName(...parts: readonly (string | number)[]): string {
   return `bench_${createHash('sha256').update(parts.join('/')).digest('hex').slice(0, 12)}`
 }
 
-/** CPU of all processes for each row, in microseconds; NaN where the system does not tell that of the server. */
+/** CPU time of all processes per row, in microseconds; NaN if the system does not report that of the server. */
 export function cpuPerRow({ cpuUs, database, emulatorCpuUs }: MeasuredRun, rows: number): number {
   return (cpuUs + emulatorCpuUs + (database.cpuUs ?? Number.NaN)) / rows
 }

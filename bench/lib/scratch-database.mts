@@ -9,7 +9,7 @@ import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { superuserUrl } from '../../test/helpers/superuser-url.ts'
 
-/** Works on an empty database in an embedded PostgreSQL of its own, which is removed at the end, however it ends. */
+/** Does the work on an empty database in an embedded PostgreSQL of its own, which is always removed at the end. */
 export async function withScratchDatabase(
   signal: AbortSignal,
   work: (db: Kysely<Database>) => Promise<void>,

@@ -1,5 +1,5 @@
-// Loaded into a process under measurement (`--require`): when it ends it appends what it used to the file that
-// LIVEHOUSE_BENCH_USAGE names. A launcher that starts another Node leaves two lines.
+// Loaded into a measured process with `--require`. On exit, appends its CPU time and peak memory to the file that
+// LIVEHOUSE_BENCH_USAGE names. A launcher that spawns another Node leaves two lines.
 'use strict'
 const { appendFileSync } = require('node:fs')
 

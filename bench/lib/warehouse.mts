@@ -18,23 +18,23 @@ import { readTreeCpuUs } from './process-tree.mts'
 
 const TEMPLATE = 'livehouse_template'
 
-/** What happened in a database between two looks. */
+/** What the server used between two readings. */
 export interface DatabaseUse {
-  /** Of all of the server's processes; undefined where the system does not tell. */
+  /** Of all the server's processes; undefined if the system does not report it. */
   readonly cpuUs: number | undefined
   readonly walBytes: number
 }
 
 export interface BenchServer extends AsyncDisposable {
-  /** A migrated, empty warehouse; one of that name that is there is dropped. */
+  /** Creates a migrated, empty warehouse, and drops an earlier one of that name. @returns its URL */
   readonly fresh: (name: string) => Promise<string>
-  /** Drops the warehouses that were made: what the server's own vacuum still had to do there would be counted elsewhere. */
+  /** Drops all warehouses, so that autovacuum in them does not count towards later measurements. */
   readonly clear: () => Promise<void>
   readonly measure: <T>(work: () => Promise<T>) => Promise<{ readonly result: T; readonly use: DatabaseUse }>
   readonly open: (url: string) => Promise<Kysely<Database>>
 }
 
-/** An embedded PostgreSQL of its own, which is removed at the end. */
+/** Starts an embedded PostgreSQL, which disposal removes. */
 export async function openServer(signal: AbortSignal): Promise<BenchServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-bench-'))
   const server = await startEmbedded(dataDir, systemClock, signal)
@@ -52,23 +52,23 @@ export async function openServer(signal: AbortSignal): Promise<BenchServer> {
   await migrateUp(template)
   await template.destroy()
 
-  const made = new Set<string>()
+  const warehouses = new Set<string>()
   const drop = async (name: string): Promise<void> => {
     await sql`drop database if exists ${sql.id(name)} with (force)`.execute(admin)
-    made.delete(name)
+    warehouses.delete(name)
   }
 
   return {
     fresh: async (name) => {
       await drop(name)
-      made.add(name)
+      warehouses.add(name)
       await sql`create database ${sql.id(name)} template ${sql.id(TEMPLATE)}`.execute(admin)
-      // What making it has left to write is not to be counted against what is measured next.
+      // Otherwise what the creation left to write would count towards the next measurement.
       await sql`checkpoint`.execute(superuser)
       return server.url(name)
     },
     clear: async () => {
-      for (const name of made) await drop(name)
+      for (const name of warehouses) await drop(name)
     },
     measure: async (work) => {
       const before = await readUse()
@@ -98,7 +98,7 @@ export async function saveRows(url: string, table: string, file: string): Promis
   }
 }
 
-/** Loads the rows into an equal empty table (indexes and all) by one plain COPY. @returns milliseconds, the COPY alone */
+/** Loads the rows into an equal empty table, with its indexes, by one plain COPY. @returns the COPY's milliseconds */
 export async function copyRows(url: string, table: string, file: string): Promise<number> {
   const client = new Client({ connectionString: url })
   await client.connect()

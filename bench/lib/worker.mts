@@ -3,14 +3,14 @@ import { on } from 'node:events'
 import { hostname } from 'node:os'
 import { type ProgramOptions, type ProgramRun, runProgram } from './run-program.mts'
 
-/** `livehouse worker` as a process of its own, which works on what is queued. */
+/** `livehouse worker` as a process of its own. */
 export interface Worker {
   readonly process: ChildProcess
-  /** Once a signal has ended it. */
+  /** Resolves once SIGTERM has ended it. */
   readonly ended: Promise<ProgramRun>
 }
 
-/** @throws when it ends before it has started, with what it has said */
+/** Waits until the worker has started. @throws with its standard error if it ends first */
 export async function startWorker(options: ProgramOptions, concurrency: number): Promise<Worker> {
   const started = Promise.withResolvers<ChildProcess>()
   const ended = runProgram(['src/cli.ts', 'worker', '--concurrency', String(concurrency)], {
@@ -19,24 +19,24 @@ export async function startWorker(options: ProgramOptions, concurrency: number):
     onStart: started.resolve,
     accepted: [143],
   })
-  // A failure before it has started is thrown below.
+  // waitForStart throws if it ends early.
   ended.catch(() => {})
   const process = await started.promise
-  await untilStarted(process)
+  await waitForStart(process)
   return { process, ended }
 }
 
-/** As the leases that it holds name it. */
+/** The worker's name as a holder of leases. */
 export function holderOf({ process }: Worker): string {
   return `${hostname()} process ${process.pid}`
 }
 
-async function untilStarted({ stderr }: ChildProcess): Promise<void> {
-  if (stderr === null) throw new Error('its standard error is piped')
-  let heard = ''
+async function waitForStart({ stderr }: ChildProcess): Promise<void> {
+  if (stderr === null) throw new Error('the standard error of a worker must be piped')
+  let output = ''
   for await (const [text] of on(stderr, 'data', { close: ['end'] })) {
-    heard += text
-    if (heard.includes('worker.started')) return
+    output += text
+    if (output.includes('worker.started')) return
   }
-  throw new Error(`a worker ended too early:\n${heard}`)
+  throw new Error(`a worker ended too early:\n${output}`)
 }

@@ -7,13 +7,13 @@ export interface WorldSize {
   readonly channels: number
   /** Per channel. */
   readonly visitors: number
-  /** Whether there is more than visitors: records, gifts, questionnaires. Takes a second for some ten thousand viewers. */
+  /** Whether it also has records, gifts and questionnaires. Takes a second for about ten thousand viewers. */
   readonly isWhole: boolean
-  /** How many cash gifts each channel has instead of those that came to be by themselves. */
+  /** Cash gifts per channel, instead of the generated gifts. */
   readonly gifts?: number
-  /** How many signups its only questionnaire has instead of those that came to be by themselves. */
+  /** Signups of the only questionnaire per channel, instead of the generated ones. */
   readonly signups?: number
-  /** How long nothing has happened. */
+  /** Days since anything happened. */
   readonly quietDays?: number
 }
 
@@ -21,8 +21,8 @@ const TIME_ZONE = 'Asia/Shanghai'
 const TEMPLATE_VIEWERS = 2000
 
 /**
- * A world of many visitors and, unless it is whole, nothing else. The visitors are those of a generated channel over and over
- * under other ids, which takes a second a million instead of a minute.
+ * Creates a whole world, or one of visitors only. These repeat the visitors of a generated channel under other ids,
+ * which takes a second per million instead of a minute.
  */
 export function benchWorld(size: WorldSize, now: number): World {
   const { channels, visitors, isWhole, gifts, signups, quietDays = 0 } = size
@@ -38,8 +38,8 @@ export function benchWorld(size: WorldSize, now: number): World {
   const template = createWorld({ ...options, channels: 1, viewers: Math.min(visitors, TEMPLATE_VIEWERS) })
   const [model] = template.channels.values()
   if (model === undefined) throw new Error('a world without a channel')
-  const made = Array.from({ length: channels }, (_, index) => copyOf(model, index, visitors))
-  return { ...template, channels: new Map(made.map((channel) => [channel.id, channel])) }
+  const copies = Array.from({ length: channels }, (_, index) => copyOf(model, index, visitors))
+  return { ...template, channels: new Map(copies.map((channel) => [channel.id, channel])) }
 }
 
 function copyOf(model: Channel, index: number, count: number): Channel {
@@ -60,33 +60,33 @@ function copyOf(model: Channel, index: number, count: number): Channel {
   }
 }
 
-/** Evenly over thirty days, each at a second of its own. */
+/** Replaces the gifts by others, evenly over thirty days. */
 function fillGifts({ gifts }: Channel, count: number, endsAt: number): void {
   const [model] = gifts.rows
   if (model === undefined) throw new Error('a channel without a gift')
   for (const gift of [...gifts.rows].reverse()) gifts.remove(gift)
   const every = (30 * DAY) / count
-  const made = Array.from({ length: count }, (_, place): Gift => {
+  const newGifts = Array.from({ length: count }, (_, place): Gift => {
     return { ...model, type: 'cash', giftId: place, givenAt: Math.floor(endsAt - place * every) }
   })
-  gifts.add(...made)
+  gifts.add(...newGifts)
 }
 
-/** Nine of ten in the two hours before one of ten evenings' end: people sign up as they come to watch. */
+/** Replaces the signups by others, nine of ten within two hours on ten evenings: people sign up when they watch. */
 function fillSignups({ questionnaires }: Channel, count: number, endsAt: number): void {
   const [form, ...others] = questionnaires.rows
   const [model] = form?.signups.rows ?? []
   if (form === undefined || model === undefined) throw new Error('a channel without a signup')
   for (const other of others) questionnaires.remove(other)
-  const made = Array.from({ length: count }, (_, place): Signup => {
+  const newSignups = Array.from({ length: count }, (_, place): Signup => {
     const [evening, within] = [place % 10, Math.floor(place / 10) / (count / 10)]
     const ago = place % 100 < 10 ? within * 30 * DAY : evening * 3 * DAY + within * 7200
     return { ...model, userId: String(place), signedUpAt: Math.floor(endsAt - 1 - ago) }
   })
-  questionnaires.replace(form, { ...form, signups: createRowList(made) })
+  questionnaires.replace(form, { ...form, signups: createRowList(newSignups) })
 }
 
-/** Digits, hexadecimal or base 36 with a letter in front, lest it be one of the digits; unique within the channel. */
+/** Digits, hexadecimal, or base 36 behind a letter so that it differs from the others; unique within the channel. */
 function userId(channel: number, place: number): string {
   const number = channel * 10_000_000 + place
   if (place % 10 < 4) return String(100_000_000 + number * 7)
@@ -94,7 +94,7 @@ function userId(channel: number, place: number): string {
   return `u${((number * 48_271) % 46_656).toString(36)}${place.toString(36).padStart(6, '0')}`
 }
 
-/** Gives every hundredth visitor (for a share of 0.01) one more visit, and a later time online. */
+/** Gives every hundredth visitor (for a share of 0.01) one more visit. @returns how many have changed */
 export function changeVisitors(world: World, share: number): number {
   let changed = 0
   const every = Math.round(1 / share)

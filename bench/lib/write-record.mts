@@ -5,8 +5,8 @@ import type { Database } from '../../src/store/database.ts'
 const TABLES = ['visitors', 'watch_records', 'gifts', 'signups']
 
 /**
- * Makes the database write down, at the end of each transaction of a worker, which partitions it has written to and which
- * processes held their leases then. A worker's connections are known by their application name, `worker …`.
+ * Makes the database record, at the end of each transaction of a worker, which partitions it wrote to and which process
+ * held their leases then. It recognizes a worker's connections by their application name, `worker …`.
  */
 export async function recordWrites(db: Kysely<Database>): Promise<void> {
   await sql`create schema bench`.execute(db)
@@ -37,13 +37,13 @@ export async function recordWrites(db: Kysely<Database>): Promise<void> {
 export interface WriteRecord {
   /** Slices and rows that workers have written. */
   readonly writes: number
-  /** Leases that something was written under, each time that one was taken. */
+  /** Leases under which something was written, each counted as often as it was taken. */
   readonly epochs: number
-  /** What was written by another than the lease's holder, or for another run than it was taken for, or too late. */
+  /** Writes of a process that did not hold the lease, or held it for another run, or wrote after a later holder. */
   readonly intrusions: readonly string[]
 }
 
-/** @param holders of each worker, by the name of its connections, its name as a holder of leases */
+/** @param holders each worker's name as a holder of leases, by the application name of its connections */
 export async function readWrites(db: Kysely<Database>, holders: ReadonlyMap<string, string>): Promise<WriteRecord> {
   interface Counted {
     readonly worker: string
