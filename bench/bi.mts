@@ -8,10 +8,9 @@ import { readTreeCpuUs } from './lib/process-tree.mts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
- * `npm run bench:bi -- 10000000` measures the analysts' views as `livehouse_analyst`, compared with counting the table,
- * on that many watch records (default ten million) with all figures stored. Prints the backend's CPU time, without
- * parallel workers, and the wall time. Add `years` for the questions over years only. Its PostgreSQL is removed at the
- * end.
+ * `npm run bench:bi -- 10000000` measures the views as `livehouse_analyst`, compared with counting the table, on that
+ * many watch records (default ten million) with all figures stored. Prints the backend's CPU time, without parallel
+ * workers, and the wall time. Add `years` for the questions over years only. Its PostgreSQL is removed at the end.
  */
 
 const RECORDS = Number(process.argv[2] ?? 10_000_000)

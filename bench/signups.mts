@@ -8,9 +8,8 @@ import { addPublishedForm } from '../src/ledger/questionnaires.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
- * `npm run bench:signups` measures the views of questionnaires as `livehouse_analyst`, compared with counting the
- * answers. One questionnaire has 200 questions with headers of about 200 characters, and 20,000 signups (or the
- * argument).
+ * `npm run bench:signups` measures questionnaires' views as `livehouse_analyst`, compared with counting the answers.
+ * One questionnaire has 200 questions with headers of about 200 characters, and 20,000 signups (or the argument).
  */
 
 const SIGNUPS = Number(process.argv[2] ?? 20_000)

@@ -8,10 +8,10 @@ const CHANNELS = 10
 const TABLE = 'livehouse.visitors'
 const CHANGED = 0.01
 
-/** b): the same again, with nothing changed and with one row of a hundred. */
+/** b): a repeated sync, with nothing changed and with one row in a hundred changed. */
 export const again: Scenario = {
   letter: 'b',
-  title: 'the same again with nothing changed, and with 1 % changed',
+  title: 'a repeated sync with nothing changed, and with 1 % changed',
   run: async (bench) => {
     const sizes = bench.isQuick ? [2000] : [100_000, 1_000_000].filter((rows) => rows <= bench.rows)
     const measures: Measure[] = []
@@ -32,7 +32,7 @@ async function repeat(bench: Bench, rows: number): Promise<readonly Measure[]> {
   const sync = async () => await measureSync(bench, emulator, { databaseUrl: url, streams: 'visitors' })
   await sync()
   await saveRows(url, TABLE, file)
-  // The first one after a load still writes hint bits; the second is what every night is like.
+  // The first sync after a load still writes hint bits; the second is like that of any later night.
   await sync()
   await using db = await server.open(url)
   const before = await readTable(db, TABLE)

@@ -3,12 +3,12 @@ import { atMost, type Measure } from '../lib/measures.mts'
 import { type Bench, databaseName, type MeasuredRun, measureSync, type Scenario } from '../lib/scenario.mts'
 
 const PAGE_SIZES: Readonly<Record<string, number>> = { manager_usage: 10, signups: 50 }
-/** Streams whose answers tell no total. */
-const BARE = new Set(['gifts'])
+/** Streams whose answers report no total. */
+const UNCOUNTED = new Set(['gifts'])
 const STREAMS = ['visitors', 'watch_records', 'gifts', 'signups']
 const ALL = [...STREAMS, 'questionnaires', 'managers', 'manager_usage']
 
-/** e): how many more calls are made than pages have to come. */
+/** e): calls made, compared with the fewest possible. */
 export const calls: Scenario = {
   letter: 'e',
   title: 'calls made ÷ fewest possible, for each stream',
@@ -24,11 +24,11 @@ async function firstLoad(bench: Bench): Promise<readonly Measure[]> {
   const measures: Measure[] = []
   for (const stream of STREAMS) {
     const databaseUrl = await bench.server.fresh(databaseName('calls', stream))
-    // Signups are read form by form.
+    // Signups are read questionnaire by questionnaire.
     const streams = stream === 'signups' ? 'questionnaires,signups' : stream
     const run = await measureSync(bench, emulator, { databaseUrl, streams })
     const rows = run.outcome.streams[stream]?.inserted ?? 0
-    const goal = atMost(BARE.has(stream) ? 1.12 : 1.03)
+    const goal = atMost(UNCOUNTED.has(stream) ? 1.12 : 1.03)
     const value = callsOf(run, stream) / Math.ceil(rows / (PAGE_SIZES[stream] ?? 100))
     const name = `${stream}, ${rows.toLocaleString('en')} rows in a channel: calls ÷ fewest`
     measures.push({ name, value, unit: '×', ...(bench.isQuick ? {} : { goal }) })
@@ -36,7 +36,7 @@ async function firstLoad(bench: Bench): Promise<readonly Measure[]> {
   return measures
 }
 
-/** Channels in which nothing has happened for ten days, as a sync finds them every night. */
+/** Channels in which nothing has happened for ten days, as nightly syncs find them. */
 async function quietNight(bench: Bench): Promise<readonly Measure[]> {
   const channels = 10
   const world = { channels, visitors: 40, isWhole: true, quietDays: 10 }
@@ -49,7 +49,7 @@ async function quietNight(bench: Bench): Promise<readonly Measure[]> {
     const partitions = Object.values(slices).reduce((sum, count) => sum + count, 0)
     const name = `${stream}, a quiet night: calls for each partition`
     const value = callsOf(night, stream) / Math.max(1, partitions)
-    // 25 managers on pages of 10 are three pages: fewer calls there cannot be.
+    // 25 managers on pages of 10 take at least three calls.
     return { name, value, unit: '', goal: atMost(stream === 'manager_usage' ? 3 : 2) }
   })
 }

@@ -23,16 +23,16 @@ const MACHINES = 8
 const MISHAPS = 100
 const TIME_ZONE = 'Asia/Shanghai'
 const WORLD = { channels: 40, viewers: 30, days: 30, timeZone: TIME_ZONE }
-/** What comes to be during a round: less than the shortest lookback, so that a later sync looks there again. */
+/** The time whose rows appear during a round: less than the shortest lookback, so that a later sync reads it again. */
 const ROLLED = 20 * 60 * MINUTE
-/** What the service has is looked at last when nobody is at work any more. */
+/** How long to wait at most until no worker is busy, before the warehouse is compared with the service. */
 const MOST_SECONDS_TO_REST = 90
 const never = new AbortController().signal
 
-/** Whether workers that are killed, frozen and cut off, and a database that restarts, leave what one quiet run would have. */
+/** Tests that killed, frozen and cut-off workers, and a restarting database, leave what one undisturbed run would. */
 export const chaos: Scenario = {
   letter: 'chaos',
-  title: `${MISHAPS} mishaps a round on ${MACHINES} workers: killed, frozen, cut off, the database restarted (--rounds N, --seed N)`,
+  title: `${MISHAPS} mishaps per round on ${MACHINES} workers: killed, frozen, cut off, the database restarted (--rounds N, --seed N)`,
   run: async (bench) => {
     const rounds = bench.isQuick ? 1 : bench.rounds
     const counts = new Map<string, number>()
@@ -43,13 +43,13 @@ export const chaos: Scenario = {
       const end = await playRound(bench, seed)
       for (const [what, count] of end.counts) counts.set(what, (counts.get(what) ?? 0) + count)
       problems.push(...end.problems)
-      const told = [...end.counts].map(([what, count]) => `${count} ${what}`).join(', ')
+      const summary = [...end.counts].map(([what, count]) => `${count} ${what}`).join(', ')
       const seconds = Math.round((systemClock.now() - beganAt) / 1000)
       bench.say(
-        `round ${seed}, ${seconds} s: ${told}: ${end.problems.length === 0 ? 'as the service has it' : 'WRONG'}`,
+        `round ${seed}, ${seconds} s: ${summary}: ${end.problems.length === 0 ? 'equal to the service' : 'WRONG'}`,
       )
       for (const problem of end.problems) bench.say(`  ${problem}`)
-      if (end.problems.length > 0) bench.say(`  again: npm run bench -- --only chaos --rounds 1 --seed ${seed}`)
+      if (end.problems.length > 0) bench.say(`  to repeat: npm run bench -- --only chaos --rounds 1 --seed ${seed}`)
     }
     return [
       ...[...counts].map(([name, value]): Measure => ({ name, value, unit: '' })),
@@ -65,11 +65,11 @@ export const chaos: Scenario = {
 
 interface RoundEnd {
   readonly counts: ReadonlyMap<string, number>
-  /** Sentences; none when all is as it should be. */
+  /** One sentence per problem. */
   readonly problems: readonly string[]
 }
 
-/** A round has a warehouse and a service of its own. One that shows a problem leaves its folder. */
+/** Plays a round with a warehouse and a service of its own. Keeps its folder if there is a problem. */
 async function playRound(bench: Bench, seed: number): Promise<RoundEnd> {
   const folder = await createPassableFolder('chaos')
   const server = await startEmbedded(folder, systemClock, bench.signal)
@@ -86,7 +86,7 @@ async function playRound(bench: Bench, seed: number): Promise<RoundEnd> {
   }
   const options = { environment, concurrency: 3, folder, signal: bench.signal }
   const machines: Machine[] = []
-  let problems: readonly string[] = ['it did not come to its end']
+  let problems: readonly string[] = ['the round did not finish']
   try {
     await createWarehouse(server.url('postgres'), url)
     await using db = await openDatabase(url, { maxConnections: 2 })
@@ -99,19 +99,19 @@ async function playRound(bench: Bench, seed: number): Promise<RoundEnd> {
       machines,
       seed,
       count,
-      // What a worker still has in hand is older than what the service has now.
+      // What a delayed worker still has in hand is then older than what the service has.
       onMishap: (number) => change(rolling, endsAt - ROLLED * (1 - number / count)),
     })
-    const rest = await untilAtRest(db)
+    const unfinished = await waitForRest(db)
     const ends = await Promise.all(
-      machines.splice(0).map(({ end, holders }) => end().then((said) => ({ said, holders }))),
+      machines.splice(0).map(({ end, holders }) => end().then((failures) => ({ failures, holders }))),
     )
     const { writes, epochs, intrusions } = await readWrites(db, new Map(ends.flatMap(({ holders }) => [...holders])))
     const counts = new Map([...played.counts, ['rows and slices written', writes], ['leases', epochs]])
     problems = [
       ...played.problems,
-      ...rest,
-      ...ends.flatMap(({ said }) => said),
+      ...unfinished,
+      ...ends.flatMap(({ failures }) => failures),
       ...intrusions,
       ...(await compare(db, emulator)),
     ]
@@ -120,7 +120,7 @@ async function playRound(bench: Bench, seed: number): Promise<RoundEnd> {
     for (const machine of machines) await machine.end()
     await stopEmbedded(folder, never)
     if (problems.length === 0 || bench.signal.aborted) await rm(folder, { recursive: true, force: true })
-    else bench.say(`  kept with its warehouse and what its workers have logged: ${folder}`)
+    else bench.say(`  its warehouse and the logs of its workers are kept in ${folder}`)
   }
 }
 
@@ -143,8 +143,8 @@ function change({ world, rollTo }: RollingWorld, now: number): void {
   }
 }
 
-/** Waits until no partition is at work and none is queued. @returns what still is after a while */
-async function untilAtRest(db: Kysely<Database>): Promise<readonly string[]> {
+/** Waits until no partition is leased or queued. @returns what still is after 90 s */
+async function waitForRest(db: Kysely<Database>): Promise<readonly string[]> {
   for (let second = 0; ; second++) {
     await systemClock.sleep(1000, never)
     const { rows } = await sql<{ what: string }>`
@@ -152,16 +152,16 @@ async function untilAtRest(db: Kysely<Database>): Promise<readonly string[]> {
         where name like 'partition %' and expires_at > now()
       union all select singleton_key || ' is ' || state || ' in the queue' from pgboss.job
         where name = 'partitions' and state < 'completed'`.execute(db)
-    // At least as long as a worker that wakes up takes to write its unfinished work.
+    // Five seconds at least: a worker that has resumed may still try to write its old work.
     if (second >= 5 && (rows.length === 0 || second >= MOST_SECONDS_TO_REST)) return rows.map(({ what }) => what)
   }
 }
 
-/** @returns which tables differ from what the service has, and by what */
+/** Compares the tables with the service. @returns which ones differ, and how */
 async function compare(db: Kysely<Database>, emulator: Emulator): Promise<readonly string[]> {
   const truth = emulator.truth()
   const tables = [
-    // Of which the warehouse keeps each day's.
+    // The warehouse keeps the usage of earlier days too.
     ...streams.map(({ name }) => name).filter((name) => name !== 'manager_usage'),
     'signup_answers',
   ] as const

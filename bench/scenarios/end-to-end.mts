@@ -16,10 +16,10 @@ import { copyRows, saveRows } from '../lib/warehouse.mts'
 const CHANNELS = 10
 const TABLE = 'livehouse.visitors'
 
-/** a) and f): a first load against plain COPY of the same rows and against the loop that a team would write. */
+/** a) and f): a first load, compared with a plain COPY of the same rows and with the loop that a team would write. */
 export const endToEnd: Scenario = {
   letter: 'a',
-  title: 'first load of 10 channels against COPY and against the hand-written loop; CPU by process',
+  title: 'first load of 10 channels, compared with COPY and with a hand-written loop; CPU by process',
   run: async (bench) => {
     const measures: Measure[] = []
     const sizes = bench.isQuick ? [2000] : [100_000, 1_000_000].filter((rows) => rows <= bench.rows)
@@ -50,7 +50,7 @@ async function loadRows(bench: Bench, rows: number): Promise<readonly Measure[]>
     requireRows(sync, rows)
     if (round === 0) await saveRows(url, TABLE, file)
     const copyMs = await copyRows(await server.fresh(name), TABLE, file)
-    // The loop takes a minute for a million rows: once is enough to tell four times from three.
+    // The loop takes a minute for a million rows: one run is enough to tell a factor of four from three.
     const loopMs = isLarge && round > 0 ? undefined : await runLoop(bench, emulator, await server.fresh(name))
     say(
       `${rows} rows: sync ${seconds(sync.wallMs)}, COPY ${seconds(copyMs)}${loopMs ? `, loop ${seconds(loopMs)}` : ''}`,

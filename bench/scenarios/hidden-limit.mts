@@ -5,14 +5,14 @@ import { runProgram } from '../lib/run-program.mts'
 import { type Bench, databaseName, programOptions, type Scenario } from '../lib/scenario.mts'
 
 const SECONDS = 25
-/** After this long a rate should have been found. */
+/** By then, livehouse should have found a rate. */
 const SETTLED_SECONDS = 10
 const LATENCY_MS = 20
 
-/** d): a limit that nobody tells: how much of it is used, how many calls are refused, how soon that is so. */
+/** d): a limit that the service does not report: how much of it is used, how many calls are refused, and how soon. */
 export const hiddenLimit: Scenario = {
   letter: 'd',
-  title: 'a hidden limit of calls a second, without a ceiling of ours',
+  title: 'a hidden limit of calls per second, without a ceiling',
   run: async (bench) => {
     const measures: Measure[] = []
     const limits = bench.isQuick ? [40] : [40, 200]
@@ -55,7 +55,7 @@ async function run(
   phases: readonly Phase[],
   { retryAfter, processes = 1 }: { readonly retryAfter?: number | undefined; readonly processes?: number },
 ): Promise<readonly Measure[]> {
-  // More pages than the limits let through: the run is ended when all has been seen.
+  // More pages than the limits let through: the run is stopped after the last phase.
   const world = { channels: 10, visitors: 100_000, isWhole: false }
   const first = phases[0]?.limit
   const conditions = { latencyMs: LATENCY_MS, callsPerSecond: first, retryAfterSeconds: retryAfter }
@@ -68,7 +68,7 @@ async function run(
   )
   const since = await firstCall(emulator)
   const calls: { readonly at: number; readonly status: number }[] = [...since.calls]
-  // The first limit holds from the first call on, which may be seen late; the others from when they have been set.
+  // The first limit holds from the first call on, which may be noticed late; the others from when they are set.
   const begins: number[] = []
   for (const { limit, seconds: length } of phases) {
     await emulator.set({ callsPerSecond: limit })
@@ -81,12 +81,12 @@ async function run(
   return phases.flatMap(({ limit, seconds: length }, index) => {
     const suffix = phases.length === 1 ? '' : ` (phase ${index + 1}, ${limit})`
     const seconds = secondsFrom(begins[index] ?? since.at, length, calls)
-    bench.say(`${name}${suffix}: ${seconds.map(shown).join(' ')}`)
+    bench.say(`${name}${suffix}: ${seconds.map(formatSecond).join(' ')}`)
     return describe(`${name}${suffix}`, limit, seconds, retryAfter !== undefined)
   })
 }
 
-/** Calls answered and refused in each second from then on. */
+/** Counts the calls admitted and refused in each second from `beginsAt` on. */
 export function secondsFrom(
   beginsAt: number,
   length: number,
@@ -99,12 +99,12 @@ export function secondsFrom(
   })
 }
 
-/** A second in a few characters: 40-2 had two refusals. */
-export function shown({ admitted, refused }: Second): string {
+/** Formats a second: 40-2 had 40 admitted calls and two refusals. */
+export function formatSecond({ admitted, refused }: Second): string {
   return refused > 0 ? `${admitted}-${refused}` : String(admitted)
 }
 
-/** With several processes, each reads channels of its own. */
+/** Starts a sync. With several processes, each reads channels of its own. */
 function start(
   bench: Bench,
   emulator: BenchEmulator,
@@ -123,7 +123,7 @@ function start(
   })
 }
 
-/** Waits for the service's first call. @returns when that was, and what came with it */
+/** Waits for the service's first call. @returns its time, and all calls so far */
 export async function firstCall(emulator: BenchEmulator) {
   for (;;) {
     const { calls } = await emulator.use(true)
@@ -132,7 +132,7 @@ export async function firstCall(emulator: BenchEmulator) {
   }
 }
 
-/** Pauses that the service orders are not judged: what they leave of its limit is its own doing. */
+/** There is no goal if the service orders pauses: these decide how much of its limit can be used. */
 export function describe(
   name: string,
   limit: number,

@@ -6,7 +6,7 @@ import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { sql } from 'kysely'
 
 const CHANNELS = 20
-/** As fast as the machine can, and at the ceiling that is set unless an operator sets another. */
+/** Without a ceiling, and at the default ceiling. */
 const LOADS = [
   { stream: 'watch_records', ceiling: '0' },
   { stream: 'visitors', ceiling: '0' },
@@ -15,10 +15,10 @@ const LOADS = [
 ] as const
 type Load = (typeof LOADS)[number]
 
-/** k): what a first load costs with the figures of days, persons and channels kept, beside one that notes and keeps none. */
+/** k): the cost of a first load that stores figures of days, persons and channels, compared with one that does not. */
 export const keptDays: Scenario = {
   letter: 'k',
-  title: 'a first load with figures kept ÷ without',
+  title: 'a first load with stored figures ÷ without',
   run: async (bench) => {
     const world = { channels: CHANNELS, visitors: bench.isQuick ? 50 : 3000, isWhole: true }
     await using emulator = await openEmulator({ world }, bench.signal)
@@ -39,15 +39,15 @@ async function measurePairs(
   { stream, ceiling }: Load,
 ): Promise<readonly Pair[]> {
   const env = { LIVEHOUSE_MAX_CALLS_PER_SECOND: ceiling }
-  const load = async (keeps: boolean): Promise<MeasuredRun> => {
+  const load = async (storesFigures: boolean): Promise<MeasuredRun> => {
     const databaseUrl = await bench.server.fresh(databaseName('kept-days'))
     const db = await bench.server.open(databaseUrl)
     await publishBi(db)
-    if (!keeps) await sql.raw(dropChangeTriggers.join('; ')).execute(db)
+    if (!storesFigures) await sql.raw(dropChangeTriggers.join('; ')).execute(db)
     await db.destroy()
     return await measureSync(bench, emulator, { databaseUrl, streams: stream, env })
   }
-  // So that its answers come out of the emulator's cache.
+  // Warms the emulator's cache.
   if (ceiling === '0') await load(true)
   const pairs: Pair[] = []
   for (let round = 0; round < (bench.isQuick ? 1 : 5); round += 1) {
@@ -58,7 +58,7 @@ async function measurePairs(
       return `${(run.cpuUs / rows + server).toFixed(1)} µs (PostgreSQL ${server.toFixed(1)})`
     }
     bench.say(
-      `${rows} rows of ${stream}, ceiling ${ceiling}: ${perRow(pair.without)} a row without, ${perRow(pair.kept)} with figures kept`,
+      `${rows} rows of ${stream}, ceiling ${ceiling}: ${perRow(pair.without)} a row without, ${perRow(pair.kept)} with stored figures`,
     )
     pairs.push(pair)
   }
@@ -67,7 +67,7 @@ async function measurePairs(
 
 function describe(bench: Bench, { stream, ceiling }: Load, pairs: readonly Pair[]): readonly Measure[] {
   const rows = rowsOf(pairs[0]?.kept, stream)
-  const rate = ceiling === '0' ? 'as fast as can be' : `${ceiling} calls a second`
+  const rate = ceiling === '0' ? 'no ceiling' : `${ceiling} calls a second`
   const title = (what: string) => `${rows.toLocaleString('en')} ${stream} of ${CHANNELS} channels, ${rate}: ${what}`
   const parts: Readonly<Record<string, (run: MeasuredRun) => number>> = {
     'CPU, all processes': (run) => cpuPerRow(run, rows),
@@ -79,7 +79,7 @@ function describe(bench: Bench, { stream, ceiling }: Load, pairs: readonly Pair[
   return Object.entries(parts).flatMap(([name, of]): Measure[] => [
     { name: title(`${name}, without`), value: median(pairs.map(({ without }) => of(without))), unit: 'µs/row' },
     {
-      name: title(`${name}, kept ÷ without`),
+      name: title(`${name}, with ÷ without`),
       value: median(pairs.map(({ without, kept }) => of(kept) / of(without))),
       unit: '×',
       ...(bench.isQuick ? {} : { goal: atMost(1.1) }),

@@ -7,7 +7,7 @@ const JITTER_MS = 25
 const CONCURRENCY = 16
 const DEEP_PAGE_MS = 1
 
-/** c): what waiting for the service costs beyond the waiting itself, and what deep pages cost. */
+/** c): what slow answers cost beyond the wait itself, and what deep pages cost. */
 export const latency: Scenario = {
   letter: 'c',
   title: `${LATENCY_MS} ± ${JITTER_MS} ms a call: ideal time ÷ real time at ${CONCURRENCY} calls at once; deep pages that cost more`,
@@ -23,7 +23,7 @@ export const latency: Scenario = {
 }
 
 async function walk(bench: Bench, channels: number, pages: number): Promise<readonly Measure[]> {
-  // Not full: the last page then ends the list, and no call is spent on looking beyond it.
+  // The last page is not full, so it ends the list, and no call is needed to look beyond it.
   const world = { channels, visitors: pages * 100 - 1, isWhole: false }
   const options = { world, conditions: { latencyMs: LATENCY_MS, jitterMs: JITTER_MS } }
   await using emulator = await openEmulator(options, bench.signal)
@@ -50,7 +50,7 @@ async function walk(bench: Bench, channels: number, pages: number): Promise<read
   ]
 }
 
-/** Watch records have a time filter, so a long list is cut; a walk over the whole of it would pay for its depth. */
+/** Watch records have a time filter, so a long list is cut into short ones; one walk would have to reach deep pages. */
 async function deep(bench: Bench): Promise<readonly Measure[]> {
   const world = { channels: 1, visitors: bench.isQuick ? 2000 : 30_000, isWhole: true }
   await using emulator = await openEmulator({ world, conditions: { deepPageMs: DEEP_PAGE_MS } }, bench.signal)

@@ -9,35 +9,35 @@ import { readTreeCpuUs } from '../lib/process-tree.mts'
 import { type ProgramRun, runProgram } from '../lib/run-program.mts'
 import { type Bench, databaseName, type Outcome, programOptions, type Scenario } from '../lib/scenario.mts'
 import { holderOf, startWorker, type Worker } from '../lib/worker.mts'
-import { describe, firstCall, secondsFrom, shown } from './hidden-limit.mts'
+import { describe, firstCall, formatSecond, secondsFrom } from './hidden-limit.mts'
 
 const LATENCY_MS = 50
-/** There and back, between a worker and what it talks to. */
+/** The round trip between a worker and the service or the database. */
 const WIRE_MS = 20
-/** The wire between a worker and the service is part of what an answer takes; to the database each has one of its own. */
+/** The round trip to the service is part of the latency; to the database, each worker has a delaying proxy. */
 const conditions = { latencyMs: LATENCY_MS + WIRE_MS }
-/** Calls at once of a worker. */
+/** Simultaneous calls of a worker. */
 const CONCURRENCY = 2
 /**
- * The same where workers are to add up. A call costs 10 ms of CPU in all, most of it at the worker: eight workers of one
- * call at once, 70 ms each, use 1.2 of two cores, of two calls at once 2.3.
+ * The same where throughput should grow with the workers. A call costs 10 ms of CPU, mostly in the worker: with one
+ * call of 70 ms at a time, eight workers use 1.2 of two cores; with two calls, 2.3.
  */
 const SHARE_CONCURRENCY = 1
-/** Side by side in a worker. */
+/** Partitions that a worker reads at once. */
 const PARTITIONS = 8
 const CHANNELS_A_WORKER = 16
 const MOST_WORKERS = 8
 const LIMIT = 100
 const LIMITED_SECONDS = 40
-/** Processes that want the calls of version 1 at once. */
+/** Runs that need the calls of version 1 at the same time. */
 const HOLDERS = 4
-/** Each needs one of these calls at least. */
+/** Each needs at least one of these calls. */
 const OLD_CHANNELS = 20
 const V1_CALLS = 10
 /** Each has five partitions, and four of five have three questionnaires: 7.4 on average. */
 const MANY_CHANNELS = 1360
 
-/** Whether workers add up, and keep to limits and count to the end together. Processes of one machine. */
+/** Measures whether throughput grows with the workers, and whether they keep to limits together. All on one machine. */
 export const machines: Scenario = {
   letter: 'machines',
   title: `1 to ${MOST_WORKERS} workers, ${WIRE_MS} ms away, ${LATENCY_MS} ms a call`,
@@ -53,9 +53,9 @@ export const machines: Scenario = {
 interface Team {
   readonly databaseUrl: string
   readonly workers: readonly Worker[]
-  /** `livehouse sync --queue --json`, whatever came of it. */
-  readonly sync: (streams?: string, stopped?: AbortSignal) => Promise<ProgramRun & { readonly seconds: number }>
-  /** Ends the workers. @returns the largest peak of memory of one of them, and what has landed */
+  /** Runs `livehouse sync --queue --json`, which may fail. */
+  readonly sync: (streams?: string, stop?: AbortSignal) => Promise<ProgramRun & { readonly seconds: number }>
+  /** Ends the workers. @returns the largest peak of memory of any of them, and how much has landed */
   readonly stop: () => Promise<{ readonly peakMb: number; readonly partitions: number; readonly viewers: number }>
 }
 
@@ -72,30 +72,30 @@ async function startTeam(
     env: { LIVEHOUSE_CONCURRENCY: String(concurrency) },
   })
   const wires: StallingProxy[] = []
-  const working: Worker[] = []
+  const started: Worker[] = []
   for (let number = 0; number < workers; number++) {
     const wire = await startStallingProxy(databaseUrl, { delayMs: WIRE_MS / 2 })
     wires.push(wire)
-    working.push(await startWorker({ ...options, env: { ...options.env, DATABASE_URL: wire.url } }, PARTITIONS))
+    started.push(await startWorker({ ...options, env: { ...options.env, DATABASE_URL: wire.url } }, PARTITIONS))
   }
   return {
     databaseUrl,
-    workers: working,
-    sync: async (streams, stopped) => {
+    workers: started,
+    sync: async (streams, stop) => {
       const args = ['src/cli.ts', 'sync', '--queue', '--json', ...(streams ? ['--streams', streams] : [])]
       const run = await runProgram(args, {
         ...options,
         accepted: [0, 1, 3, 4, 143],
-        onStart: (child) => stopped?.addEventListener('abort', () => child.kill('SIGTERM'), { once: true }),
+        onStart: (child) => stop?.addEventListener('abort', () => child.kill('SIGTERM'), { once: true }),
       })
       const { started_at, finished_at, errors }: Outcome = JSON.parse(run.stdout)
-      if (run.code === 1) bench.say(`${name}: ${errors.map(({ message }) => message).join('; ') || 'no error told'}`)
+      if (run.code === 1) bench.say(`${name}: ${errors.map(({ message }) => message).join('; ') || 'no error given'}`)
       return { ...run, seconds: (Date.parse(finished_at) - Date.parse(started_at)) / 1000 }
     },
     stop: async () => {
-      for (const { process } of working) process.kill('SIGTERM')
-      // One that was killed leaves no peak.
-      const ends = await Promise.allSettled(working.map(({ ended }) => ended))
+      for (const { process } of started) process.kill('SIGTERM')
+      // A killed worker reports no peak.
+      const ends = await Promise.allSettled(started.map(({ ended }) => ended))
       const peaks = ends.map((end) => (end.status === 'fulfilled' ? end.value.peakMb : 0))
       for (const wire of wires) await wire[Symbol.asyncDispose]()
       await using db = await bench.server.open(databaseUrl)
@@ -108,7 +108,7 @@ async function startTeam(
   }
 }
 
-/** Each has as much to read as one alone would. */
+/** Measures throughput. Each worker has as much to read, whatever their number. */
 async function share(bench: Bench, workers: number): Promise<Measure> {
   const pages = bench.isQuick ? 5 : 24
   const world = { channels: CHANNELS_A_WORKER * workers, visitors: pages * 100 - 1, isWhole: false }
@@ -139,7 +139,7 @@ async function share(bench: Bench, workers: number): Promise<Measure> {
   }
 }
 
-/** Of the middle eight tenths: what begins and ends a run takes as long for any number of workers. */
+/** Calls per second in the middle 80 % of a run: its start and end take equally long for any number of workers. */
 function rateOf(calls: readonly { readonly at: number }[]): number {
   const times = calls.map(({ at }) => at).toSorted((a, b) => a - b)
   const middle = times.slice(times.length * 0.1, times.length * 0.9)
@@ -151,11 +151,11 @@ async function cpuOf({ workers }: Team): Promise<number> {
   return each.reduce<number>((sum, us) => sum + (us ?? Number.NaN), 0)
 }
 
-/** A limit of calls a second that the service tells nobody, without a ceiling of ours. */
+/** A hidden limit of calls per second, without a ceiling. */
 async function keepLimit(bench: Bench): Promise<readonly Measure[]> {
   const workers = bench.isQuick ? 2 : MOST_WORKERS
   const seconds = bench.isQuick ? 14 : LIMITED_SECONDS
-  // More pages than the limit lets through: the run is ended when all has been seen.
+  // More pages than the limit lets through: the run is stopped at the end.
   const visitors = (100 * LIMIT * seconds * 2) / CHANNELS_A_WORKER
   const world = { channels: CHANNELS_A_WORKER, visitors, isWhole: false }
   await using emulator = await openEmulator(
@@ -174,11 +174,11 @@ async function keepLimit(bench: Bench): Promise<readonly Measure[]> {
   await team.stop()
   const each = secondsFrom(first.at, seconds, calls)
   const name = `${workers} workers, a hidden limit of ${LIMIT} a second`
-  bench.say(`${name}: ${each.map(shown).join(' ')}`)
+  bench.say(`${name}: ${each.map(formatSecond).join(' ')}`)
   return describe(name, LIMIT, each, false)
 }
 
-/** Version 1 has ten calls a day (API 4.6), whichever process wants them. */
+/** Version 1 allows ten calls a day (API 4.6), for all processes together. */
 async function keepBudget(bench: Bench): Promise<readonly Measure[]> {
   const world = { channels: OLD_CHANNELS, visitors: 5, isWhole: true }
   await using emulator = await openEmulator({ world, conditions }, bench.signal)
@@ -191,44 +191,44 @@ async function keepBudget(bench: Bench): Promise<readonly Measure[]> {
   const name = `${HOLDERS} runs at once, version 1 of ${OLD_CHANNELS} channels`
   return [
     { name: `${name}: calls`, value: count, unit: 'calls', goal: atMost(V1_CALLS) },
-    { name: `${name}: calls that were left`, value: V1_CALLS - count, unit: 'calls', goal: atMost(0) },
+    { name: `${name}: calls left over`, value: V1_CALLS - count, unit: 'calls', goal: atMost(0) },
   ]
 }
 
-/** How soon what a killed worker was reading is at work elsewhere. */
+/** Measures how soon another worker takes over what a killed one was reading. */
 async function takeOver(bench: Bench): Promise<Measure> {
-  // As many partitions as one worker reads side by side: the other one has room for all.
+  // As many partitions as one worker reads at once, so that the other one has room for all.
   const world = { channels: PARTITIONS, visitors: 20_000, isWhole: false }
   await using emulator = await openEmulator({ world, conditions }, bench.signal)
   const team = await startTeam(bench, emulator, 'take over', 2)
   const running = team.sync('visitors')
   await using db = await bench.server.open(team.databaseUrl)
-  const held = async () => {
+  const readHolders = async () => {
     const { rows } = await sql<{ name: string; holder: string }>`
       select name, holder from livehouse_ops.leases where name like 'partition %'`.execute(db)
     return rows
   }
-  let before = await held()
-  for (; before.length < PARTITIONS; before = await held()) await delay(100)
+  let before = await readHolders()
+  for (; before.length < PARTITIONS; before = await readHolders()) await delay(100)
   const countOf = (worker: Worker) => before.filter(({ holder }) => holder === holderOf(worker)).length
   const killed = team.workers.toSorted((a, b) => countOf(b) - countOf(a)).slice(0, 1)
   const killedAt = systemClock.now()
   for (const { process } of killed) process.kill('SIGKILL')
   const isLeft = ({ holder }: { readonly holder: string }) => killed.some((worker) => holderOf(worker) === holder)
-  while ((await held()).some(isLeft)) await delay(100)
+  while ((await readHolders()).some(isLeft)) await delay(100)
   const seconds = (systemClock.now() - killedAt) / 1000
   const { code } = await running
   await team.stop()
   bench.say(`${before.filter(isLeft).length} partitions of a killed worker: exit code ${code}`)
   return {
-    name: 'a killed worker: all it read is at work elsewhere after',
+    name: 'a killed worker: its partitions are taken over after',
     value: seconds,
     unit: 's',
     goal: atMost(30),
   }
 }
 
-/** Many small partitions, of all streams. */
+/** Reads many small partitions of all streams. */
 async function readMany(bench: Bench): Promise<readonly Measure[]> {
   const workers = bench.isQuick ? 2 : MOST_WORKERS
   const channels = bench.isQuick ? 20 : MANY_CHANNELS
@@ -242,7 +242,7 @@ async function readMany(bench: Bench): Promise<readonly Measure[]> {
   return [
     { name: `${name}: time`, value: seconds, unit: 's' },
     { name: `${name}: partitions a second`, value: partitions / seconds, unit: '/s' },
-    { name: `${name}: viewers that are missing`, value: emulator.rows - viewers, unit: 'rows', goal: atMost(0) },
+    { name: `${name}: missing viewers`, value: emulator.rows - viewers, unit: 'rows', goal: atMost(0) },
     { name: `${name}: peak memory of a worker`, value: peakMb, unit: 'MB', goal: atMost(200) },
     { name: `${name}: peak memory of the run's holder`, value: holderMb, unit: 'MB' },
   ]

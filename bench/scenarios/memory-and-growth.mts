@@ -10,10 +10,10 @@ interface Sized {
   readonly run: MeasuredRun
 }
 
-/** g) and i): whether memory and time a row stay what they are while the rows grow. */
+/** g): whether memory, and time per row, stay flat while the number of rows grows. */
 export const memoryAndGrowth: Scenario = {
   letter: 'g',
-  title: 'peak memory, and time a row, at 100,000 to 3,000,000 rows',
+  title: 'peak memory and time per row at 100,000 to 3,000,000 rows',
   run: async (bench) => {
     const sized: Sized[] = []
     const sizes = bench.isQuick ? [2000, 4000] : SIZES.filter((rows) => rows <= bench.rows)
@@ -28,10 +28,10 @@ export const memoryAndGrowth: Scenario = {
   },
 }
 
-/** i): many small partitions against one big one. */
+/** i): many small partitions, compared with one big one. */
 export const manyPartitions: Scenario = {
   letter: 'i',
-  title: 'many small channels against one big one',
+  title: 'many small channels, compared with one big one',
   run: async (bench) => {
     const channels = bench.isQuick ? 20 : 1000
     const small: number[] = []
@@ -64,7 +64,7 @@ async function load(bench: Bench, channels: number, visitors: number): Promise<M
     `${format(channels)} × ${format(visitors)} rows: ${(run.wallMs / 1000).toFixed(2)} s, ${run.peakMb.toFixed(0)} MB`,
   )
   const inserted = run.outcome.streams.visitors?.inserted
-  if (inserted !== rows) throw new Error(`${inserted} of ${rows} rows came`)
+  if (inserted !== rows) throw new Error(`${inserted} of ${rows} rows arrived`)
   return run
 }
 

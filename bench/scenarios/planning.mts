@@ -17,10 +17,10 @@ const CHANNELS = 5000
 const DAYS = 365
 const TIME_ZONE = 'Asia/Shanghai'
 
-/** How long plan, status, page and the start of a sync take with 3.65 million slices over 10,000 partitions: a year of nights. */
+/** j): the time of planning, status, page and start with a year of nights: 3.65 million slices of 10,000 partitions. */
 export const planning: Scenario = {
   letter: 'j',
-  title: 'planning, status, page and start over a ledger of 3.65 million slices',
+  title: 'planning, status, page and start with a ledger of 3.65 million slices',
   run: async (bench) => {
     const url = await bench.server.fresh(databaseName('planning'))
     const world = { channels: 10, visitors: 1, isWhole: true }
@@ -80,13 +80,13 @@ async function measureLedger(
       await run('sync', '--dry-run', '--streams', 'visitors,watch_records'),
       1000,
     ),
-    row('counting them', await measure(async () => await sql`select count(*) from livehouse_ops.slices`.execute(db))),
-    row('joining at the end of a run', await timed(async () => await mergeSlices(db, new Date(systemClock.now())))),
+    row('counting slices', await measure(async () => await sql`select count(*) from livehouse_ops.slices`.execute(db))),
+    row('merging at the end of a run', await timed(async () => await mergeSlices(db, new Date(systemClock.now())))),
     row('pruning at the end of a run', await timed(async () => await pruneSlices(db, new Date(systemClock.now())))),
   ]
 }
 
-/** As a browser sees it right after the start: nothing has been read before. */
+/** Requests the status page right after the start of its server, which has nothing cached. */
 export async function readPage(db: Kysely<Database>, clock: Clock = systemClock): Promise<void> {
   await using server = await startStatusServer({
     db,
@@ -110,7 +110,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return systemClock.now() - startedAt
 }
 
-/** A run a night: of each channel a walk and a window with the lookback before it; every hundredth window is missing. */
+/** One run per night: of each channel a walk, and a window that includes the lookback; every hundredth is missing. */
 async function fill(db: Kysely<Database>, now: number, channelIds: readonly string[]): Promise<void> {
   const today = new Date(now * 1000).toISOString().slice(0, 10)
   await sql`insert into livehouse.channels (channel_id, state, run_id) select id, 'active', 1 from unnest(${channelIds}::text[]) as id`.execute(

@@ -3,7 +3,7 @@ import { atMost, type Measure, median } from '../lib/measures.mts'
 import { runProgram } from '../lib/run-program.mts'
 import { databaseName, measureSync, type Scenario } from '../lib/scenario.mts'
 
-/** h): how long a start takes where there is nothing to do. The first start compiles for the others, and is not counted. */
+/** h): how long a start takes if there is nothing to do. The first start fills the compile cache and is not counted. */
 export const startUp: Scenario = {
   letter: 'h',
   title: 'start-up',

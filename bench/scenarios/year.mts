@@ -16,19 +16,19 @@ import { readPage } from './planning.mts'
 
 const CHANNELS = 20
 const VIEWERS = 400
-/** Of the viewers, from night to night. */
+/** The share of viewers that change each night. */
 const CHANGED = 0.01
 const DAY_MS = DAY * 1000
 const TIME_ZONE = 'Asia/Shanghai'
 
 /**
- * `livehouse sync` night after night over a world whose rows come to be as time goes on: how large the warehouse and its
- * ledger get, and whether a night stays as quick. The clock of the program and of the service is moved from night to
- * night; both are in this process, so that times are of both.
+ * Runs `livehouse sync` night after night over a world that grows with time: how large the warehouse and its ledger
+ * get, and whether nights stay fast. Program and service share a clock that is moved from night to night. They also
+ * share this process, so times include both.
  */
 export const year: Scenario = {
   letter: 'year',
-  title: `${CHANNELS} channels, a sync a night, at a clock that is moved (--nights N, default 365)`,
+  title: `${CHANNELS} channels, a sync every night of a simulated year (--nights N, default 365)`,
   run: async (bench) => {
     const nights = bench.isQuick ? 5 : bench.nights
     const url = await bench.server.fresh(databaseName('year', nights))
@@ -71,13 +71,13 @@ export const year: Scenario = {
       return [
         row('nights', nights, ''),
         { ...row('nights that were not green', notGreen, ''), goal: atMost(0) },
-        { ...row('rows that the warehouse has more or fewer than the service', missing, 'rows'), goal: atMost(0) },
+        { ...row('rows by which warehouse and service differ', missing, 'rows'), goal: atMost(0) },
         row(
           'rows of the warehouse',
           landed.reduce((sum, rows) => sum + rows, 0),
           'rows',
         ),
-        row('a night of the first 30, the very first left out (median)', median(first), 'ms'),
+        row('a night of the first 30 after the very first (median)', median(first), 'ms'),
         row('a night of the last 30 (median)', median(last), 'ms'),
         row('the longest of the last 30', Math.max(...last), 'ms'),
         row('calls of a night of the last 30 (median)', median(calls.slice(-30)), 'calls'),
