@@ -27,7 +27,7 @@ export interface Machine {
   readonly replace: () => Promise<void>
   /** Stops the worker. @returns a function that resumes it */
   readonly freeze: () => () => void
-  /** Stalls connections but keeps them open. @returns a function that failures them, so that new ones work */
+  /** Stalls connections but keeps them open. @returns a function that ends them, so that new ones work */
   readonly cutDatabase: () => () => void
   readonly cutService: () => () => void
   /** Kills the worker. @returns an error for each worker that ended by itself */
