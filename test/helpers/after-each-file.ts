@@ -7,7 +7,7 @@ import { forgetWhatIsUnderWay } from './under-way.ts'
 const { MODEL_SEED = '20261123' } = process.env
 fc.configureGlobal(MODEL_SEED === 'random' ? {} : { seed: Number(MODEL_SEED) })
 
-// Runs before each test file, also where files share their modules: nothing of one is left to the next.
+// A setup file runs before each test file, even if files share modules. Nothing of one file is left for the next.
 afterAll(() => {
   removeTemporaryFolders()
   forgetWhatIsUnderWay()

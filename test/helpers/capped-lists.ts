@@ -5,7 +5,7 @@ import { clampedTo } from './worlds/furnish.ts'
 
 export const ROWS = 130
 
-/** So many of each, so many in each minute, of which the service counts no more than it is asked to, in pages of a size. */
+/** Starts an account with `rows` rows in each list, `perMinute` in a minute. The service reports totals up to `cap`. */
 export async function startLists(cap: number, perMinute: number, rows = ROWS, pageSize = 10): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator } = account

@@ -12,13 +12,13 @@ const places = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ]
 
-/** Only there to end a hang. */
+/** Ends only hangs. */
 const LONGEST_START_MS = 600_000
 
-/** Where a Chromium is, by `CHROMIUM_PATH` or in one of the usual places; undefined where there is none. */
+/** The path of a Chromium: `CHROMIUM_PATH`, or one of the usual places; undefined if there is none. */
 export const chromiumPath = process.env.CHROMIUM_PATH ?? places.find((path) => existsSync(path))
 
-/** Starts it, without windows. It refuses its sandbox to root. */
+/** Starts Chromium without windows. Its sandbox does not work for root. */
 export async function launchChromium(): Promise<Browser> {
   return await chromium.launch({
     timeout: LONGEST_START_MS,
@@ -27,7 +27,7 @@ export async function launchChromium(): Promise<Browser> {
   })
 }
 
-/** Opens a page of a server, goes on from there to others, and gathers what the browser complains of. */
+/** Opens a page of a server, and collects errors, dialogs and requests to other servers as `complaints`. */
 export async function openPage(browser: Browser, url: string, path: string, options: BrowserContextOptions) {
   const context = await browser.newContext(options)
   const page = await context.newPage()
@@ -40,7 +40,7 @@ export async function openPage(browser: Browser, url: string, path: string, opti
   })
   page.on('request', (request) => void (request.url().startsWith(url) || complaints.push(request.url())))
   const goTo = async (next: string) => await page.goto(url + next)
-  // So that a page renews itself when a test says so.
+  // Pages then refresh themselves only when a test moves the clock.
   await page.clock.install()
   await goTo(path)
   return { page, complaints, goTo, [Symbol.asyncDispose]: () => context.close() }

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { lendDatabase } from './postgres.ts'
 import { silentLog } from './silent-log.ts'
 
-/** A context for one verb under test, and the lines that it printed and remarked. */
+/** Creates a context for a verb under test, and collects the lines that it prints, and those on standard error. */
 export function createTestContext(overrides: Partial<CliContext> = {}) {
   const printed: string[] = []
   const remarked: string[] = []

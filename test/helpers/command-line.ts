@@ -3,11 +3,11 @@ import { runCommandLine } from '../../src/cli/run-command-line.ts'
 import type { Environment } from '../../src/config/setting-source.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
-/** The whole command line in this process, or one of these commands alone; nothing of the real environment. */
+/** Runs the command line in this process, with all or only the given commands, and without the real environment. */
 export async function livehouse(
   argv: readonly string[],
   environment: Environment = {},
-  known: Parameters<typeof runCommandLine>[0]['commands'] = commands,
+  available: Parameters<typeof runCommandLine>[0]['commands'] = commands,
   signal = new AbortController().signal,
 ) {
   const out: string[] = []
@@ -15,7 +15,7 @@ export async function livehouse(
   const code = await runCommandLine({
     argv,
     version: '1.2.3',
-    commands: known,
+    commands: available,
     environment,
     clock: systemClock,
     signal,

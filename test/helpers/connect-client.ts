@@ -5,7 +5,7 @@ import { managers } from '../../src/streams/managers.ts'
 import { createFakeClock } from './fake-clock.ts'
 import { silentLog } from './silent-log.ts'
 
-/** A client for a service under test: fixed token, no pacing, and waits that cost no time. */
+/** Connects to a service under test with a fixed token, without pacing, and with waits that take no time. */
 export function connectClient(url: string, overrides: Partial<ConnectOptions> = {}): Connection {
   return connect({
     accountList: { stream: managers, partition: {} },
@@ -28,20 +28,20 @@ export function connectClient(url: string, overrides: Partial<ConnectOptions> = 
   })
 }
 
-/** A context that nobody aborts. */
+/** A context that is never aborted. */
 export const openContext = (): CallContext => ({ signal: new AbortController().signal })
 
-/** The rejection of a promise, for tests that look at more than its code. */
+/** Returns the rejection of a promise, for tests that check more than its code. */
 export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
   } catch (error) {
     return error
   }
-  throw new Error('it should have failed')
+  throw new Error('the promise should have been rejected')
 }
 
-/** API 4.2. */
+/** Requests a ticket (API 4.2). */
 export async function askTicket({ send }: Connection, parameters: TicketParameters): Promise<string> {
   return await requestTicket(send, parameters, openContext())
 }

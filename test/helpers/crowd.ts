@@ -6,13 +6,13 @@ import type { Signup } from '../../src/emulator/world/world.ts'
 import { firstRows } from './first-rows.ts'
 import type { TestAccount } from './start-account.ts'
 
-/** The minute of the first rows of a crowd. */
+/** The minute of a crowd's first rows. */
 export const at = parseWallTime('2026-11-12 20:00:00') ?? 0
 
-/** How many rows of each stream. */
+/** The number of rows of each stream. */
 export type Crowd = Partial<Record<'visitors' | 'watch_records' | 'signups' | 'gifts', number>>
 
-/** Adds a crowd to the first channel, over so many minutes; the order within each is left to the page. */
+/** Adds a crowd to the first channel, spread over `minutes`. Rows of one minute have equal times, so any order. */
 export function fill(emulator: Emulator, crowd: Crowd, minutes: number): void {
   const { channel, form, visitor, record, gift, signup } = firstRows(emulator)
   const signups = createRowList<Signup>()
@@ -28,7 +28,7 @@ export function fill(emulator: Emulator, crowd: Crowd, minutes: number): void {
   }
 }
 
-/** So many hours later, a green sync of a stream; then the warehouse has what the service has. */
+/** Syncs a stream `hours` later. Expects a green run, after which the warehouse equals the service. */
 export async function syncTruly(account: TestAccount, stream: string, hours = 2): Promise<void> {
   account.clock.passHours(hours)
   const names = stream === 'signups' ? 'questionnaires,signups' : stream

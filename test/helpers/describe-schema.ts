@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 
-/** Everything that migrations make in our schemas, as lines that can be compared: relations, columns, constraints, indexes, comments. */
+/** Describes the relations, columns, constraints, indexes and comments of our schemas as lines that can be compared. */
 export async function describeSchema(db: Kysely<Database>): Promise<readonly string[]> {
   const { rows } = await sql<{ line: string }>`
     with ours as (

@@ -1,18 +1,18 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 
-/** What a database keeps of its own: not emptied. */
+/** Tables that are not emptied. */
 const KEPT = [
   'livehouse_ops.migrations',
   'livehouse_ops.migration_lock',
   'livehouse_ops.source',
-  // Whoever holds one would be waited for.
+  // Deleting a lock would wait for its holder.
   'livehouse_ops.locks',
-  // Of the views, one row from its migration on.
+  // The views need its one row, which a migration inserts.
   'livehouse_ops.bi_settings',
 ]
 
-/** Empties every table, so that one migrated database serves many cases. Cheaper than TRUNCATE where they are small. */
+/** Empties the other tables, so that many cases share one migrated database. Faster than TRUNCATE for small tables. */
 export async function emptyTables(db: Kysely<Database>): Promise<void> {
   await sql`do $$
     declare name text;

@@ -6,7 +6,7 @@ import { findStream } from '../../src/streams/registry.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { connectClient } from './connect-client.ts'
 
-/** A client of an emulator with both kinds of credentials, and a budget for 4.6 that never ends. */
+/** Connects to an emulator with both kinds of credentials, and with an unlimited budget for API 4.6. */
 export function connectTo(emulator: Emulator, overrides: Partial<ConnectOptions> = {}): Connection {
   const { appId, appSecret, apiToken, authUrl } = emulator
   const spendDay = async () => {}
@@ -15,7 +15,7 @@ export function connectTo(emulator: Emulator, overrides: Partial<ConnectOptions>
   return connectClient(emulator.baseUrl, { authUrl, appId, appSecret, apiToken, reserve, ...overrides })
 }
 
-/** A list of the stream, such as that of a channel. */
+/** The request for a list of a stream, such as that of a channel. */
 export function listOf(name: string, partition: Partition = {}, window?: Window): ListRequest {
   return { stream: findStream(name) ?? assert.fail(`there is no stream ${name}`), partition, window }
 }

@@ -5,7 +5,7 @@ export type EmulatedService = Awaited<ReturnType<typeof startEmulatedService>>
 
 export const FIXED_NOW = Date.UTC(2026, 10, 20, 6, 30)
 
-/** A small emulator at a fixed time, and calls to it. @param options over a world of 2 channels with 60 viewers each */
+/** Starts a small emulator at a fixed time. @param options by default a world of 2 channels with 60 viewers each */
 export async function startEmulatedService(options: EmulatorOptions = {}) {
   const clock = { now: () => FIXED_NOW, sleep: async () => {} }
   const emulator = await startEmulator({ channels: 2, viewers: 60, clock, ...options })
@@ -14,7 +14,7 @@ export async function startEmulatedService(options: EmulatorOptions = {}) {
     emulator,
     /** The first channel. */
     channelId,
-    /** With the fixed bearer; `path` may hold `:channel` for the first channel. */
+    /** Makes a call with the fixed token; `:channel` in `path` stands for the first channel. */
     call: (method: string, path: string, body?: unknown) => {
       const url = emulator.baseUrl + path.replace(':channel', channelId)
       return rawCall({ method, url, bearer: emulator.apiToken, body })

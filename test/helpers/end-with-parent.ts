@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises'
 import { locateHome } from '../../src/store/embedded/home.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
 
-// A program of its own: `node end-with-parent.ts DATA_DIR`. Its standard input ends when the test run does, however that
-// ends (a closed pipe, a kill); then the embedded server and its data go. After an orderly teardown nothing is left to do.
+// A program of its own: `node end-with-parent.ts DATA_DIR`. Its standard input ends when the test run ends, even by a
+// kill. It then removes the embedded server and its data. After an orderly teardown, nothing is left to remove.
 const [dataDir] = process.argv.slice(2)
 process.stdin.resume()
 process.stdin.on('close', () => {

@@ -14,8 +14,8 @@ const prepareShown = sql`deallocate all; prepare shown as
     union all (select to_jsonb(p) from livehouse_bi.dim_person p order by person_key)`
 
 /**
- * Holds what analysts see of days, channels and persons against what they would see if nothing of it were kept; leaves all as it was.
- * @returns how many days are kept, and how many days and channels have been noted as changed since
+ * Expects that analysts see the same days, channels and persons with stored figures as without. Changes nothing.
+ * @returns how many days are stored, and how many days, channels and persons have been noted as changed since
  */
 export async function expectKeptDays(db: Kysely<Database>) {
   return await db.transaction().execute(async (trx) => {
@@ -24,7 +24,7 @@ export async function expectKeptDays(db: Kysely<Database>) {
         (select count(*)::integer from (
           select from livehouse_ops.changed_channel_days union all select from livehouse_ops.changed_channels
           union all select from livehouse_ops.changed_persons) c) as changed`.execute(trx)
-    // Its plan takes longer than its rows.
+    // Planning the query takes longer than running it.
     await prepareShown.execute(trx)
     const readShown = async () => (await sql`execute shown`.execute(trx)).rows
     const shown = await readShown()
@@ -32,7 +32,7 @@ export async function expectKeptDays(db: Kysely<Database>) {
     await sql`delete from livehouse_ops.channel_days`.execute(trx)
     await sql`delete from livehouse_ops.channel_figures`.execute(trx)
     await sql`delete from livehouse_ops.kept_persons`.execute(trx)
-    // The database notes the days of every row that is written.
+    // Triggers note the days of written rows as changed.
     for (const table of ['watch_records', 'visitors', 'gifts', 'signups'])
       await sql`update ${sql.table(`livehouse.${table}`)} set run_id = run_id`.execute(trx)
     expect(await readShown()).toEqual(shown)

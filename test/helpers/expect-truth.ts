@@ -5,7 +5,7 @@ import { streams } from '../../src/streams/registry.ts'
 import type { TestDatabase } from './postgres.ts'
 import { readAnswersTable, readChannelsTable, readStreamTable, sorted } from './read-table.ts'
 
-/** The tables are equal to what the service has, value by value; of every stream when none is named. */
+/** Expects the tables to equal what the service has, value by value; for all streams if none are named. */
 export async function expectTruth(
   { emulator, database }: { readonly emulator: Emulator; readonly database: Pick<TestDatabase, 'db'> },
   names: readonly string[] = streams.map(({ name }) => name),
@@ -13,9 +13,9 @@ export async function expectTruth(
   const truth = emulator.truth()
   for (const name of names) {
     expect(truth[name]?.length, `${name} in the world`).toBeGreaterThan(0)
-    const [held, wanted] = [sorted(await readStreamTable(database.db, name)), sorted(truth[name] ?? [])]
-    // `toEqual` asks for no more, slowly: it shows the difference.
-    if (!isDeepStrictEqual(held, wanted)) expect(held, name).toEqual(wanted)
+    const [actual, expected] = [sorted(await readStreamTable(database.db, name)), sorted(truth[name] ?? [])]
+    // `toEqual` is slow, but shows the difference.
+    if (!isDeepStrictEqual(actual, expected)) expect(actual, name).toEqual(expected)
   }
   if (names.includes('signups')) {
     expect(sorted(await readAnswersTable(database.db)), 'signup_answers').toEqual(sorted(truth.signup_answers))

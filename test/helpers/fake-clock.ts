@@ -1,6 +1,6 @@
 import { untilNothingIsUnderWay } from './under-way.ts'
 
-/** Who sleeps for so long looks after a schedule; what waits within a run sleeps for less. */
+/** Sleeps of this length belong to a schedule; waits within a run are shorter. */
 const LONG_MS = 30_000
 
 interface Sleeper {
@@ -14,24 +14,24 @@ export type FakeClock = ReturnType<typeof createFakeClock>
 
 interface FakeClockOptions {
   readonly startMs?: number
-  /** Time passes whenever nothing real is under way and somebody sleeps, without being asked to. */
+  /** Time passes by itself whenever something sleeps and nothing real is under way. */
   readonly isAutomatic?: boolean
-  /** Who sleeps for half a minute or longer only wakes up at a multiple of this, so that days pass quickly. */
+  /** Sleeps of half a minute or longer end only at multiples of this, so that days pass quickly. */
   readonly gridMs?: () => number
-  /** While it is so, something goes on that keeps to real time: sleeps of half a minute or longer go on. */
+  /** While true, something runs in real time, and sleeps of half a minute or longer do not end. */
   readonly isHeld?: () => boolean
 }
 
 const realTime = async (): Promise<true> => await new Promise((resolve) => setTimeout(() => resolve(true), 5))
 
-/** A clock that stands still, and moves as its test says. No time ever passes by itself while something real is under way. */
+/** Creates a clock that its test moves. Time never passes by itself while something real is under way. */
 export function createFakeClock(options: FakeClockOptions = {}) {
   const { startMs = Date.UTC(2026, 10, 20, 6), isAutomatic = false, gridMs, isHeld = () => false } = options
   let nowMs = startMs
   let isRunning = false
-  /** Every wait asked for so far, in milliseconds. */
+  /** The length of every sleep so far, in milliseconds. */
   const waits: number[] = []
-  /** By the time at which they wake up, the last first; of the same time in the order of asking. */
+  /** Sorted by wake-up time, the latest first; at the same time, the most recent sleep first. */
   const asleep: Sleeper[] = []
 
   const putToSleep = (sleeper: Sleeper): void => {
@@ -41,7 +41,7 @@ export function createFakeClock(options: FakeClockOptions = {}) {
     for (const sleeper of asleep) sleeper.wakesAtMs += ms - nowMs
     nowMs = ms
   }
-  /** Wakes those of the next time until then. @returns whether there was one */
+  /** Wakes the sleepers that are due next, if that is by `untilMs`. @returns whether there were any */
   const wakeNext = (untilMs: number): boolean => {
     const isDue = isHeld() ? ({ isLong }: Sleeper) => !isLong : () => true
     const next = asleep.findLast(isDue)?.wakesAtMs
@@ -57,7 +57,7 @@ export function createFakeClock(options: FakeClockOptions = {}) {
     do await untilNothingIsUnderWay()
     while (wakeNext(untilMs) || (isHeld() && (await realTime())))
   }
-  const goOn = (): void => {
+  const runByItself = (): void => {
     if (isRunning) return
     isRunning = true
     const run = async () => {
@@ -69,7 +69,7 @@ export function createFakeClock(options: FakeClockOptions = {}) {
   }
 
   return {
-    /** May be set, to put the clock forward or back: sleeps take as long as before. */
+    /** Setting it moves the clock forward or back; sleeps take as long as before. */
     get nowMs(): number {
       return nowMs
     },
@@ -77,7 +77,7 @@ export function createFakeClock(options: FakeClockOptions = {}) {
       setTime(ms)
     },
     now: () => nowMs,
-    /** Puts the clock forward by so many hours. */
+    /** Moves the clock forward, as setting `nowMs` does. */
     passHours: (hours: number): void => setTime(nowMs + hours * 3_600_000),
     sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
       signal?.throwIfAborted()
@@ -93,19 +93,19 @@ export function createFakeClock(options: FakeClockOptions = {}) {
       }
       signal?.addEventListener('abort', onAbort)
       putToSleep(sleeper)
-      if (isAutomatic) goOn()
+      if (isAutomatic) runByItself()
       await promise.finally(() => signal?.removeEventListener('abort', onAbort))
     },
     waits,
     /**
-     * Lets time pass until then, from one end of a sleep to the next; each time only when nothing real is under way: no statement,
-     * no request, no file. Returns when nobody is to wake up until then.
+     * Lets time pass until `untilMs`, from the end of one sleep to that of the next, each time only when nothing real
+     * is under way: no statement, request or file. Returns when no more sleeps end by then.
      */
     runTo: async (untilMs: number): Promise<void> => {
       await runTo(untilMs)
       nowMs = Math.max(nowMs, untilMs)
     },
-    /** Lets so much time pass now, whatever is under way: for what hangs. */
+    /** Lets time pass at once, whatever is under way: for tests in which something hangs. */
     advance: async (ms: number): Promise<void> => {
       const untilMs = nowMs + ms
       do await new Promise((resolve) => setImmediate(resolve))

@@ -3,15 +3,15 @@ import type { Emulator } from '../../src/emulator/server.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
 
-/** @throws where there is none */
+/** Returns the first item. @throws if there is none */
 export function first<Item>([item]: Iterable<Item>): Item {
-  if (item === undefined) throw new Error('an empty list')
+  if (item === undefined) throw new Error('the list is empty')
   return item
 }
 
 export const firstChannel = ({ world }: Pick<Emulator, 'world'>): Channel => first(world.channels.values())
 
-/** The first channel of the service, and the first row of each of its lists: for others like it. @throws where one is empty */
+/** The first channel, and the first row of each of its lists, for tests to copy. @throws if a list is empty */
 export function firstRows(emulator: Pick<Emulator, 'world'>) {
   const channel = firstChannel(emulator)
   const form = first(channel.questionnaires.rows)
@@ -25,15 +25,15 @@ export function firstRows(emulator: Pick<Emulator, 'world'>) {
   }
 }
 
-/** So many, made by their place. */
+/** Makes `count` items, each from its index. */
 export function times<T>(count: number, make: (n: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, n) => make(n))
 }
 
-/** Adds so many visits, gifts and signups at these wall times; the first form has no other signups, and is alone. */
+/** Adds visits, gifts and signups at these wall times. Only the first questionnaire stays, with only these signups. */
 export function addRows(emulator: Pick<Emulator, 'world'>, count: number, timeOf: (n: number) => WallTime): void {
   const { channel, form, record, gift, signup } = firstRows(emulator)
-  // Of a form whose newest part has no signups nothing shows.
+  // A questionnaire without signups in its newest part shows nothing.
   for (const other of channel.questionnaires.rows.slice(1)) channel.questionnaires.remove(other)
   for (let n = 0; n < count; n++) {
     const at = timeOf(n)

@@ -15,10 +15,10 @@ import { type Child, startChild } from './start-child.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 const TIME_ZONE = 'Asia/Shanghai'
-/** An advisory lock that the test holds while a process is to wait at a point. */
+/** The advisory lock that the test holds to make a process wait. */
 const GATE = 4242
 
-/** A small account that has ended long ago, so that what is covered does not depend on when a run is. */
+/** Starts a small account whose last event was days ago, so that coverage does not depend on the time of a run. */
 export async function startKillBench() {
   const endsAt = floorToMinute(wallTimeAt(systemClock.now(), TIME_ZONE)) - 4 * DAY
   const world = createWorld({ seed: 3, channels: 1, viewers: 25, days: 3, endsAt, timeZone: TIME_ZONE })
@@ -49,14 +49,14 @@ export async function startKillBench() {
         setval('public.landings', 1, false)`.execute(db)
     },
     startChild: (...flags: readonly string[]) => startChild(['sync', ...flags], environment),
-    /** The same in this process. @returns its exit code */
+    /** Runs the same sync in this process. @returns its exit code */
     syncHere: async () => (await runVerb(sync, [], { environment, clock: systemClock })).code,
-    /** Before the n-th write or landing, or in the n-th commit of a run or slice, a process waits until the gate is opened. */
+    /** Makes a process wait before the n-th write or landing, or in the n-th commit of a run or slice, until `open`. */
     closeGate: async (at: 'write' | 'commit' | 'landing', number: number) => {
       openGate = await holdLock(db, GATE)
       await sql`update public.stop_at set point = ${at}, number = ${number}`.execute(db)
       return {
-        /** Until a process waits; fails when one that may come has ended. */
+        /** Waits until a process is at the gate. @throws if one of `children` ends first */
         reached: async (...children: readonly Child[]) =>
           await untilBlocked(db, sql`locktype = 'advisory' and objid = ${sql.lit(GATE)}`, children),
         open: openGate,
@@ -68,7 +68,7 @@ export async function startKillBench() {
         where status = 'landed' group by stream, partition order by stream, partition`.execute(db)
       return rows
     },
-    /** How many writes and commits there have been since the last reset. */
+    /** Counts the writes and commits since the last reset. */
     countPoints: async () => {
       const { rows } = await sql<{ write: string; commit: string }>`
         select nextval('public.writes') - 1 as write, nextval('public.commits') - 1 as commit`.execute(db)
@@ -82,10 +82,10 @@ export async function startKillBench() {
   }
 }
 
-/** How far a run has come is written as often as its time allows. */
-const ofResult = (table: string) => (table === 'livehouse_ops.runs' ? ' of status' : '')
+/** Excludes the progress of a run, which is written as often as time allows. */
+const onColumns = (table: string) => (table === 'livehouse_ops.runs' ? ' of status' : '')
 
-/** Triggers that count writes and commits, and wait for the gate at the chosen one. */
+/** Creates triggers that count writes, commits and landings, and wait for the gate at the chosen one. */
 async function installGates(db: Kysely<Database>): Promise<void> {
   const statements = [
     'create table public.stop_at (point text, number integer)',
@@ -111,12 +111,12 @@ async function installGates(db: Kysely<Database>): Promise<void> {
     where schemaname in ('livehouse', 'livehouse_ops') and tablename not in ('migrations', 'migration_lock', 'source',
       'bi_settings', 'call_paces', 'leases', 'locks')`.execute(db)
   for (const { name } of rows) {
-    const gate = `create trigger gate before insert or update${ofResult(name)} on ${name}
+    const gate = `create trigger gate before insert or update${onColumns(name)} on ${name}
       for each statement execute function public.pass('write')`
     await sql.raw(gate).execute(db)
   }
   for (const name of ['livehouse_ops.slices', 'livehouse_ops.runs']) {
-    const gate = `create constraint trigger gate_commit after insert or update${ofResult(name)} on ${name}
+    const gate = `create constraint trigger gate_commit after insert or update${onColumns(name)} on ${name}
       deferrable initially deferred for each row execute function public.pass('commit')`
     await sql.raw(gate).execute(db)
   }

@@ -23,7 +23,7 @@ const verbs: Readonly<Record<string, Act>> = {
   talkative: async ({ print }) => {
     for (let line = 0; line < 20_000; line += 1) {
       print(`line ${line}`)
-      // Lets a closed pipe make itself heard.
+      // Lets the program notice a closed pipe.
       if (line % 1000 === 0) await new Promise(setImmediate)
     }
   },
@@ -40,11 +40,11 @@ const verbs: Readonly<Record<string, Act>> = {
     await systemClock.sleep(60_000)
   },
   stuck: async () => await new Promise(() => {}),
-  // As a job file may.
+  // A job file may do this.
   leaver: async () => process.exit(0),
   brief: async ({ print }) => {
     print('done')
-    // A log line.
+    // Like a log line.
     process.stderr.write('\n')
   },
   untidy: async ({ print }) => {

@@ -6,7 +6,7 @@ import { createTestRole } from './test-role.ts'
 
 export type Reader = Awaited<ReturnType<typeof openAs>>
 
-/** A user of the database with one of the roles that the views are granted to. */
+/** Opens the database as a new user with one of the roles to which the views are granted. */
 export async function openAs(role: 'livehouse_analyst' | 'livehouse_pii', database: TestDatabase) {
   const user = await createTestRole()
   await onServer(async (admin) => void (await sql`grant ${sql.id(role)} to ${sql.id(user.name)}`.execute(admin)))
@@ -20,7 +20,7 @@ export async function openAs(role: 'livehouse_analyst' | 'livehouse_pii', databa
     name: user.name,
     url,
     db,
-    /** A session of its own: its notices, and statements that last. */
+    /** A separate session, for long statements and for notices. */
     session,
     notices,
     [Symbol.asyncDispose]: async () => {

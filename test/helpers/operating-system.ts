@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 export const isRoot = process.geteuid?.() === 0
 
-/** A temporary folder that the server's user can pass, where root runs the tests. */
+/** Creates a temporary folder that the server's user can enter even if root runs the tests. */
 export async function createPassableFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `livehouse-${name}-`))
   await chmod(folder, 0o755)
   return folder
 }
 
-/** Root may write anywhere; some refusals meet only everyone else. */
+/** Does the work without root's rights, because root may write anywhere. */
 export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   if (!isRoot) return work()
   process.seteuid?.(65_533)
@@ -22,7 +22,7 @@ export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Where root runs the tests: gives a file, folder or link to an account that the server may run as, as if that had made it. */
+/** If root runs the tests, gives a file, folder or link to an account that the server may run as. */
 export async function giveToServer(path: string): Promise<void> {
   if (isRoot) await lchown(path, 65_534, 65_534)
 }

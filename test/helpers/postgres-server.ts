@@ -17,9 +17,9 @@ import { superuserUrl } from './superuser-url.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of a database on the server of this run, by a user who may create databases and roles. */
+    /** The URL of a database on this run's server, for a user who may create databases and roles. */
     postgresUrl: string
-    /** Names of databases on it, to be copied: with every migration, and with the analysts' views too. */
+    /** The names of databases to copy: one with every migration, and one with the analysts' views too. */
     templates: Readonly<Record<'migrated' | 'published', string>>
   }
 }
@@ -29,7 +29,7 @@ const PING_MS = 1000
 const ENOUGH_BYTES = 4 * 2 ** 30
 const never = new AbortController().signal
 
-/** One Postgres a run: `TEST_DATABASE_URL`, else a container where a Docker engine answers, else the embedded one. */
+/** One Postgres per run: `TEST_DATABASE_URL`, else a container if a Docker engine answers, else the embedded one. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = givenServer() ?? (await containerServer()) ?? (await embeddedServer())
   process.stderr.write(`tests use ${server.choice}\n`)
@@ -55,7 +55,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return stop
 }
 
-/** It takes no connections afterwards: Postgres copies no database that is in use. */
+/** Creates a database that accepts no connections, because Postgres does not copy a database that is in use. */
 async function createTemplate(
   serverUrl: string,
   name: string,
@@ -79,7 +79,7 @@ function givenServer() {
 }
 
 async function containerServer() {
-  if (!(await isDockerThere())) return undefined
+  if (!(await isDockerRunning())) return undefined
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql')
   try {
     const container = await new PostgreSqlContainer(IMAGE).withStartupTimeout(60_000).start()
@@ -91,14 +91,14 @@ async function containerServer() {
       },
     }
   } catch (error) {
-    // An engine without the image and without a network: the tests work offline all the same.
+    // The engine may have neither the image nor a network: the tests still work offline.
     process.stderr.write(`no container: ${error instanceof Error ? error.message : String(error)}\n`)
     return undefined
   }
 }
 
-/** Asked before the library is loaded: it would search for an engine for a long time. */
-async function isDockerThere(): Promise<boolean> {
+/** Checked before the library is loaded, because that would search for an engine for a long time. */
+async function isDockerRunning(): Promise<boolean> {
   const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
   const address = host.startsWith('unix://')
     ? { socketPath: host.slice('unix://'.length) }
@@ -113,7 +113,7 @@ async function isDockerThere(): Promise<boolean> {
   })
 }
 
-/** In memory where there is enough: a database is a thousand files, which takes ten times as long on a disk. */
+/** In memory if there is enough: a database is a thousand files, which take ten times as long on a disk. */
 async function fastestFolder(): Promise<string> {
   const memory = '/dev/shm'
   const room = await statfs(memory)
@@ -131,7 +131,7 @@ async function embeddedServer() {
   guard.unref()
   const stop = async () => {
     await stopEmbedded(dataDir, never)
-    // As root below a private TMPDIR the data lie elsewhere.
+    // If root runs the tests with a private TMPDIR, the data is elsewhere.
     const { place } = await locateHome(dataDir)
     for (const path of [place, dataDir]) await rm(path, { recursive: true, force: true })
     guard.stdin.end()
@@ -139,7 +139,7 @@ async function embeddedServer() {
   try {
     const url = await superuserUrl(await startEmbedded(dataDir, systemClock, never), dataDir)
     await using db = await openDatabase(url)
-    // Nothing here has to survive a power cut, and no password a thief: thousands of sessions are opened with them.
+    // Speed over safety: no data has to survive a power cut, and thousands of sessions log in with this password.
     await sql`alter system set fsync = off`.execute(db)
     await sql`alter system set scram_iterations = 1`.execute(db)
     await sql`select pg_reload_conf()`.execute(db)

@@ -7,12 +7,12 @@ import { openDatabase } from '../../src/store/pool.ts'
 
 export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>
 
-/** Only there to end a hang: a connection that a failing test did not give back is never closed. */
+/** Ends only hangs: a pool never closes if a failing test has not returned its connection. */
 const LONGEST_CLOSING_MS = 30_000
 
 /**
- * A fresh database on the run's server, with the schema and the analysts' views unless told otherwise. `await using` drops it,
- * whoever is connected.
+ * Creates a database on the run's server, by default with the schema and the analysts' views. Disposal drops it, even
+ * while others are connected.
  */
 export async function createTestDatabase({ isMigrated = true, isPublished = true } = {}) {
   const template = isMigrated ? inject('templates')[isPublished ? 'published' : 'migrated'] : 'template0'
@@ -20,7 +20,7 @@ export async function createTestDatabase({ isMigrated = true, isPublished = true
   await onServer(async (admin) => {
     const { rows } = await sql<{ hasStrategies: boolean }>`
       select current_setting('server_version_num')::integer >= 150000 as "hasStrategies"`.execute(admin)
-    // By its files: page by page through the log, as newer servers copy unless told otherwise, it takes several times as long.
+    // Copies files. By default newer servers copy page by page through the WAL, which takes several times as long.
     const strategy = rows[0]?.hasStrategies === true ? sql`strategy file_copy` : sql``
     await sql`create database ${sql.id(name)} template ${sql.id(template)} encoding 'UTF8' ${strategy}`.execute(admin)
   })
@@ -46,11 +46,11 @@ export async function createTestDatabase({ isMigrated = true, isPublished = true
 
 const lent = new Map<string, Kysely<Database>>()
 
-/** Opens a database for a verb, a test's with its test's pool, left open: a new session costs more than most verbs. */
+/** Opens a database for a verb. Test databases lend their pool, because a new session costs more than most verbs. */
 export const lendDatabase: typeof openDatabase = async (url, options) =>
   (options?.maxConnections === undefined ? lent.get(url) : undefined) ?? (await openDatabase(url, options))
 
-/** The URL of a database on the run's server, by another user where one is given. */
+/** The URL of a database on the run's server, for another user if one is given. */
 export function databaseUrl(name: string, user?: { readonly name: string; readonly password: string }): string {
   const url = new URL(inject('postgresUrl'))
   url.pathname = `/${name}`
@@ -61,13 +61,13 @@ export function databaseUrl(name: string, user?: { readonly name: string; readon
   return url.href
 }
 
-/** That of this process, for all of its files: each database that a test makes would otherwise log in twice more. */
+/** Shared by all test files of this process: otherwise each test database would need two more logins. */
 let administrator: Promise<Kysely<Database>> | undefined
 
 /** Does something as the server's administrator. */
 export async function onServer(work: (admin: Kysely<Database>) => Promise<void>): Promise<void> {
   administrator ??= openDatabase(inject('postgresUrl'), { maxConnections: 1 }).catch((error: unknown) => {
-    // The next file may have more luck.
+    // The next attempt may succeed.
     administrator = undefined
     throw error
   })
