@@ -11,7 +11,7 @@ export default defineConfig({
     // Some tests wait, for a lease to expire or a retry to come, while others keep two cores busy. On two cores, four
     // workers take 276 s and three take 300 s.
     maxWorkers: 4,
-    // Ends only hangs, even on a slow machine with other work.
+    // Only a hang takes this long, even on a slow machine with other work.
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,
     unstubEnvs: true,

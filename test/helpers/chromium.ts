@@ -12,7 +12,7 @@ const places = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ]
 
-/** Ends only hangs. */
+/** Only a hang takes this long. */
 const LONGEST_START_MS = 600_000
 
 /** The path of a Chromium: `CHROMIUM_PATH`, or one of the usual places; undefined if there is none. */

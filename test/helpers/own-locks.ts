@@ -11,7 +11,7 @@ export const ownLocks = sql`(select lock.*, state from pg_locks as lock join pg_
 
 type Query = ReturnType<typeof sql>
 
-/** Ends only hangs. */
+/** Only a hang takes this long. */
 const LONGEST_WAIT_MS = 600_000
 
 /** Repeats a query until it returns a row. @throws after ten minutes, or as soon as one of `children` has ended */

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/store/pool.ts'
 
 export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>
 
-/** Ends only hangs: a pool never closes if a failing test has not returned its connection. */
+/** Only a hang takes this long: a pool never closes if a failing test has not returned its connection. */
 const LONGEST_CLOSING_MS = 30_000
 
 /**

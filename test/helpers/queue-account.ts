@@ -17,10 +17,10 @@ interface SyncOptions {
   readonly settings?: Settings
 }
 
-/** Partitions that a process holds now. */
+/** The leases of partitions that processes hold now. */
 export const heldPartitions = sql`select from livehouse_ops.leases where name like 'partition %' and expires_at > now()`
 
-/** An account whose runs are put on the queue, for workers that are processes of their own. */
+/** Starts an account whose runs go through the queue, for workers that are processes of their own. */
 export async function startQueueAccount(given?: TestDatabase) {
   const emulator = await startEmulator({ channels: 2, viewers: 60 })
   const database = given ?? (await createTestDatabase())
@@ -42,32 +42,32 @@ export async function startQueueAccount(given?: TestDatabase) {
     /** `livehouse sync --queue --json` in this process. */
     sync: async (flags: readonly string[] = [], { signal, settings }: SyncOptions = {}) => {
       const { code, printed, error } = await run(sync, ['--queue', '--json', ...flags], settings, signal)
-      if (error !== undefined) throw new Error('the sync did not end', { cause: error })
+      if (error !== undefined) throw new Error('the sync failed', { cause: error })
       return { code, outcome: JSON.parse(printed.join('\n')) }
     },
-    /** Until the queue has so many partitions in this state. */
+    /** Waits until the queue has `count` partitions in this state. */
     untilQueued: async (state: 'created' | 'active', count: number): Promise<void> => {
       const jobs = sql`select from pgboss.job where name = 'partitions' and state = ${state} having count(*) = ${count}`
       await untilRow(database.db, sql`select where to_regclass('pgboss.job') is not null`)
       await untilRow(database.db, jobs)
     },
-    /** Does something at the first list that is answered, which then tells what was there before. */
+    /** Acts when the first list is answered, and resolves then; the answer still has the rows from before. */
     atFirstList: async (act: () => void, of: { readonly endpoint?: string } = {}): Promise<void> =>
       await new Promise((resolve) => {
         emulator.faults.push({ effect: atFirstList(() => resolve(act())), ...of })
       }),
-    /** A service whose lists never arrive, until it is let go. @returns resolves when one is asked for */
+    /** Keeps lists from arriving until `letGo`. `asked` resolves when one is requested. */
     holdLists: (): { readonly asked: Promise<void>; readonly letGo: () => void } => {
       const asked = Promise.withResolvers<void>()
-      const answer = (answered: Answer): Answer => {
-        if (answered.body.kind !== 'list') return answered
+      const answer = (given: Answer): Answer => {
+        if (given.body.kind !== 'list') return given
         asked.resolve()
-        return { ...answered, delivery: { kind: 'hang' } }
+        return { ...given, delivery: { kind: 'hang' } }
       }
       emulator.faults.push({ effect: { name: 'hang', answer } })
       return { asked: asked.promise, letGo: () => void (emulator.faults.length = 0) }
     },
-    /** What a process that has stopped holds is free at once, in place of after 20 s. */
+    /** Lets the leases of stopped processes expire at once instead of after 20 s. */
     expireHeld: async ({ db }: Pick<TestDatabase, 'db'> = database): Promise<void> => {
       await sql`update livehouse_ops.leases set expires_at = now() where name like 'partition %'`.execute(db)
       await sql`update pgboss.job set heartbeat_on = now() - interval '1 min' where state = 'active'`.execute(db)
@@ -83,9 +83,9 @@ export async function startQueueAccount(given?: TestDatabase) {
   }
 }
 
-/** As an operator would. @throws unless it ends as SIGTERM ends it */
+/** Stops a worker as an operator would. @throws unless it exits with 143 */
 export async function stop({ process, ended }: Child): Promise<void> {
   process.kill('SIGTERM')
   const { code, error } = await ended
-  if (code !== 143) throw new Error(`the worker ended with ${code}:\n${error}`)
+  if (code !== 143) throw new Error(`the worker exited with ${code}:\n${error}`)
 }

@@ -5,13 +5,13 @@ interface RawRequest {
   readonly method?: string
   readonly url: string
   readonly bearer?: string
-  /** Sent as JSON; a text is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown
 }
 
 /**
- * Makes one HTTP call without any client of ours; also a GET with a body. Rejects when the connection breaks.
- * @returns the answer as it came off the socket; `json` is undefined where the body is no JSON
+ * Makes one HTTP call without livehouse's client, even a GET with a body. Rejects if the connection breaks.
+ * @returns the answer as received; `json` is undefined if the body is not JSON
  */
 export async function rawCall({ method = 'GET', url, bearer, body }: RawRequest) {
   const payload = Buffer.from(typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body))

@@ -5,8 +5,8 @@ import type { TruthRow } from '../../src/emulator/truth.ts'
 import { findStream } from '../../src/streams/registry.ts'
 
 /**
- * A stream's table in the form of the emulator's truth, in the order of its columns; internal keys are left out. `isRemoved`:
- * only rows that are marked as such, or are not; of most streams none ever is.
+ * Reads a stream's table in the form of the emulator's truth, without internal keys. `isRemoved`: only the rows that
+ * are marked as removed, or only the others; most streams never mark any.
  */
 export async function readStreamTable(
   db: Kysely<Database>,
@@ -18,7 +18,7 @@ export async function readStreamTable(
   const columns = Object.entries(stream.columns)
     .filter(([column]) => !column.endsWith('_key'))
     .map(([column, { type }]) => sql`${asTruth(column, type)} as ${sql.ref(column)}`)
-  const which = [
+  const conditions = [
     ...(isRemoved === undefined
       ? []
       : [sql`${stream.marksRemoved ? sql`removed_at is not null` : sql`false`} = ${isRemoved}`]),
@@ -27,7 +27,7 @@ export async function readStreamTable(
   ]
   const table = sql.table(`livehouse.${stream.table}`)
   const { rows } =
-    await sql<TruthRow>`select ${sql.join(columns)} from ${table} where ${sql.join(which, sql` and `)}`.execute(db)
+    await sql<TruthRow>`select ${sql.join(columns)} from ${table} where ${sql.join(conditions, sql` and `)}`.execute(db)
   return rows
 }
 
@@ -35,7 +35,7 @@ export async function readChannelsTable(db: Kysely<Database>): Promise<readonly 
   return await db.selectFrom('livehouse.channels').select(['channel_id', 'name', 'admin_id']).execute()
 }
 
-/** The answers of signups, each with what names its signup in the truth. */
+/** Reads the answers of signups, each with the columns that identify its signup in the truth. */
 export async function readAnswersTable(db: Kysely<Database>): Promise<readonly TruthRow[]> {
   const { rows } = await sql<TruthRow>`
     select a.channel_id, a.question_id, user_id, ${asTruth('signed_up_at', 'timestamptz')} as signed_up_at, occurrence,
@@ -45,14 +45,14 @@ export async function readAnswersTable(db: Kysely<Database>): Promise<readonly T
   return rows
 }
 
-/** Rows in an order of their own, so that two sets of them can be compared. */
+/** Sorts rows by content, so that two sets can be compared. */
 export function sorted(rows: readonly TruthRow[]): readonly TruthRow[] {
   const names = Object.keys(rows[0] ?? {}).sort()
   const keyed = rows.map((row) => ({ key: JSON.stringify(names.map((name) => canonical(row[name]))), row }))
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
 }
 
-/** Objects as their entries in the order of the names: jsonb has an order of its own. */
+/** Replaces objects by their entries, sorted by name, because jsonb has its own order of keys. */
 export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value

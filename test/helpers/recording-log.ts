@@ -6,7 +6,7 @@ export interface LogLine {
   readonly fields: LogFields
 }
 
-/** A log that keeps its lines for the test to look at. */
+/** Creates a log that keeps its lines for the test. */
 export function createRecordingLog(): { readonly log: Log; readonly lines: readonly LogLine[] } {
   const lines: LogLine[] = []
   const at =

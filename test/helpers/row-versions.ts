@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 import { streams } from '../../src/streams/registry.ts'
 
-/** One row as it lies in the table. */
+/** One row as stored. */
 export interface RowVersion {
   readonly table: string
   readonly key: string
@@ -11,11 +11,11 @@ export interface RowVersion {
   readonly run_id: string
   readonly changed_at: string
   readonly inserted_at: string
-  /** Another one as soon as anything at all is written, be it the same again. */
+  /** Changes whenever the row is written, even with equal content. */
   readonly version: string
 }
 
-/** Every row of the tables that streams fill, of their children and of the channels. */
+/** Reads every row of the tables that streams fill, of their child tables and of the channels. */
 export async function readRowVersions(db: Kysely<Database>): Promise<readonly RowVersion[]> {
   const filled = streams.flatMap(({ table, children }) => [table, ...(children ? [children.table] : [])])
   const tables = await Promise.all(['channels', ...filled].map((table) => readVersions(db, table)))

@@ -29,7 +29,7 @@ export function credentialsOf({ baseUrl, authUrl, appId, appSecret }: Emulator) 
 
 /**
  * Runs a verb in this process, as the command line would.
- * @returns its exit code, or the error that it threw, and the problems of wrong use or of settings that this names
+ * @returns its exit code, or the error that it threw and the problems with flags or settings that the error lists
  */
 export async function runVerb(verb: Command, argv: readonly string[], overrides: Partial<CliContext>) {
   const { context, printed, remarked } = createTestContext(overrides)

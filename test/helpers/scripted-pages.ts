@@ -1,6 +1,6 @@
 import type { Page } from '../../src/core/page.ts'
 
-/** An answer with what a test says of it. */
+/** A page with these items and fields. */
 export function pageOf(items: readonly unknown[], fields: Partial<Page> = {}): Page {
   return {
     items,

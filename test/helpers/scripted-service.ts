@@ -8,7 +8,7 @@ export interface SeenRequest {
   readonly path: string
   readonly query: Readonly<Record<string, string>>
   readonly headers: IncomingMessage['headers']
-  /** Parsed; undefined for an empty one. */
+  /** Parsed JSON; undefined if empty. */
   readonly body: unknown
 }
 
@@ -23,7 +23,7 @@ export interface ScriptedAnswer {
 
 export type Script = (request: SeenRequest, index: number) => ScriptedAnswer | Promise<ScriptedAnswer>
 
-/** A real server on loopback that answers as the test says. */
+/** Starts a real server on loopback that answers as the test's script says. */
 export async function startScriptedService(script: Script) {
   const requests: SeenRequest[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -39,7 +39,7 @@ export async function startScriptedService(script: Script) {
     requests.push(seen)
     const { status = 200, headers = {}, json, text: plain, raw } = await script(seen, requests.length - 1)
     if (raw) return raw(response)
-    // Real time has no place beside a test's clock: a test that wants a Date scripts it.
+    // Real time must not mix with a test's clock: a test that needs a Date header scripts it.
     response.sendDate = false
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(plain ?? JSON.stringify(json))

@@ -11,7 +11,7 @@ import { createFakeClock } from './fake-clock.ts'
 /** @returns whether the service takes a call at this instant */
 type Admits = (nowMs: number) => boolean
 
-/** Ways in which services count. */
+/** How services may count calls. */
 const serviceKinds = {
   /** A bucket that holds one second's calls. */
   bucket: (limit: number): Admits => {
@@ -25,7 +25,7 @@ const serviceKinds = {
       return true
     }
   },
-  /** So many in each second of its clock. */
+  /** `limit` calls in each second of the service's clock. */
   'fixed window': (limit: number): Admits => {
     let second = 0
     let count = 0
@@ -42,31 +42,31 @@ const serviceKinds = {
 
 export interface Simulation {
   readonly service: keyof typeof serviceKinds
-  /** Calls a second; none without it. */
+  /** Calls per second; unlimited if not given. */
   readonly limit?: number
-  /** Whether a call is refused whatever the limit; `second` is that of the simulation. */
+  /** Whether a call is refused regardless of the limit; `second` counts from the start. */
   readonly refuses?: (second: number, random: () => number) => boolean
   readonly seconds: number
   readonly processes?: number
-  /** Of each process, calling without a break. */
+  /** Callers per process, which call without a pause. */
   readonly callers?: number
-  /** Calls under way at once, of each process; without a bound when not given. */
+  /** Simultaneous calls per process; unlimited if not given. */
   readonly places?: number
-  /** As many again that call another endpoint, which has no limit. */
+  /** Whether as many callers again call another endpoint, which has no limit. */
   readonly hasFreeEndpoint?: boolean
   readonly ceiling?: number
   readonly latencyMs?: number
   readonly retryAfterMs?: number
-  /** What each of the two statements of an exchange takes; one process alone has none. */
+  /** How long each of the two statements of an exchange takes; a single process needs none. */
   readonly statementMs?: (random: () => number) => number
-  /** For how long each process is held up at a time; it goes on for half to one and a half seconds in between. */
+  /** How long each process is held up at a time, with half to one and a half seconds in between. */
   readonly heldUpMs?: (random: () => number) => number
-  /** How often what is shared is lost, as by a crash of the database. */
+  /** The interval at which the shared state is lost, as by a crash of the database. */
   readonly lostEachMs?: number
   readonly seed?: string
 }
 
-/** Processes with a pace in common call a service in virtual time. */
+/** Simulates processes that share a pace and call a service, in virtual time. */
 export async function simulateCalls(simulation: Simulation) {
   const { seconds, processes = 1, callers = 16, ceiling = 0, latencyMs = 50, retryAfterMs, limit } = simulation
   const { statementMs = () => 1, places } = simulation
@@ -83,23 +83,23 @@ export async function simulateCalls(simulation: Simulation) {
   const over = new AbortController()
 
   let row: { readonly pace: unknown } = { pace: null }
-  /** As the database: a late change is told what is kept by then. */
+  /** Works like the database: a change that comes too late is made again, to what is stored by then. */
   const cellOf =
     (own: Clock): UpdatePace =>
     async (change) => {
       const half = async () => void (processes > 1 && (await own.sleep(statementMs(random) / 2)))
       await half()
-      let kept = row
+      let stored = row
       await half()
       for (;;) {
         exchanges += 1
-        const changed = change(kept.pace, clock.now())
+        const changed = change(stored.pace, clock.now())
         await half()
-        const isTaken = row === kept
-        if (isTaken) row = { pace: changed.pace }
-        kept = row
+        const isInTime = row === stored
+        if (isInTime) row = { pace: changed.pace }
+        stored = row
         await half()
-        if (isTaken) return changed
+        if (isInTime) return changed
       }
     }
   const lose = async (lostEachMs: number): Promise<void> => {
@@ -108,28 +108,28 @@ export async function simulateCalls(simulation: Simulation) {
   if (simulation.lostEachMs !== undefined) void lose(simulation.lostEachMs)
   for (let process = 0; process < processes; process += 1) {
     answeredBy.push(0)
-    let goesOnAtMs = 0
+    let resumesAtMs = 0
     const own: Clock = {
       now: clock.now,
       sleep: async (ms, stop) => {
         await clock.sleep(ms, stop)
-        while (goesOnAtMs > clock.now()) await clock.sleep(goesOnAtMs - clock.now())
+        while (resumesAtMs > clock.now()) await clock.sleep(resumesAtMs - clock.now())
       },
     }
     const holdUp = async (heldUpMs: (random: () => number) => number): Promise<void> => {
       while (!over.signal.aborted) {
         await clock.sleep(500 + 1000 * random())
-        goesOnAtMs = clock.now() + heldUpMs(random)
-        await clock.sleep(goesOnAtMs - clock.now())
+        resumesAtMs = clock.now() + heldUpMs(random)
+        await clock.sleep(resumesAtMs - clock.now())
       }
     }
     if (simulation.heldUpMs) void holdUp(simulation.heldUpMs)
     const pace = createPace(cellOf(own), ceiling, own)
-    const inPlace = places === undefined ? undefined : new PQueue({ concurrency: places })
+    const queue = places === undefined ? undefined : new PQueue({ concurrency: places })
     const through = (send: () => Promise<void>) => {
       const inner = pace.inner(send)
       return pace.outer<Pick<Call, 'endpoint'>, void>(
-        async (...call) => await (inPlace?.add(async () => await inner(...call)) ?? inner(...call)),
+        async (...call) => await (queue?.add(async () => await inner(...call)) ?? inner(...call)),
       )
     }
     const limited = through(async () => {
@@ -147,7 +147,7 @@ export async function simulateCalls(simulation: Simulation) {
       await clock.sleep(latencyMs)
       free += 1
     })
-    const goOn = async (send: () => Promise<void>): Promise<void> => {
+    const repeat = async (send: () => Promise<void>): Promise<void> => {
       while (!over.signal.aborted) {
         await send().catch((error: unknown) => {
           if (!hasCode(error, 'api.rateLimited')) throw error
@@ -155,8 +155,8 @@ export async function simulateCalls(simulation: Simulation) {
       }
     }
     for (let caller = 0; caller < callers; caller += 1) {
-      void goOn(() => limited({ endpoint: 'visitorList' }, { signal }))
-      if (simulation.hasFreeEndpoint) void goOn(() => unlimited({ endpoint: 'managers' }, { signal }))
+      void repeat(() => limited({ endpoint: 'visitorList' }, { signal }))
+      if (simulation.hasFreeEndpoint) void repeat(() => unlimited({ endpoint: 'managers' }, { signal }))
     }
   }
   await clock.advance(seconds * 1000)
@@ -164,14 +164,14 @@ export async function simulateCalls(simulation: Simulation) {
 
   const sum = (from: number, to: number, of: 'answered' | 'refused'): number =>
     counts.slice(from, to).reduce((total, count) => total + count[of], 0)
-  /** Calls a second that were answered from a second on, to another. */
+  /** Answered calls per second, from one second to another. */
   const answered = (from: number, to = seconds) => sum(from, to, 'answered') / (to - from)
   return {
     answered,
-    /** Share of the calls of that time. */
+    /** The share of refused calls, from one second to another. */
     refused: (from: number, to = seconds) =>
       sum(from, to, 'refused') / (sum(from, to, 'refused') + sum(from, to, 'answered')),
-    /** The first second of three in a row that answer so many and refuse no more than three of a hundred and one. */
+    /** The first of three seconds that answer `perSecond` calls a second and refuse at most 3 % and one call. */
     foundAfter: (perSecond: number) => {
       const isFound = (_count: unknown, at: number): boolean =>
         answered(at, at + 3) >= perSecond &&
@@ -179,22 +179,22 @@ export async function simulateCalls(simulation: Simulation) {
       const found = counts.slice(0, seconds - 2).findIndex(isFound)
       return found < 0 ? Number.POSITIVE_INFINITY : found
     },
-    /** Instants at which calls arrived. */
+    /** The times at which calls arrived. */
     arrivals,
     answeredBy,
-    /** Calls a second of the endpoint without a limit, all in all. */
+    /** Calls per second to the endpoint without a limit. */
     free: free / seconds,
-    /** Exchanges with the cell a second, by all, each attempt counted. */
+    /** Exchanges with the database per second, by all processes, counting each attempt. */
     exchanges: exchanges / seconds,
   }
 }
 
-/** What the client makes of a 429. */
+/** The error for a 429. */
 export function refusal(retryAfterMs?: number): LivehouseError<'api.rateLimited'> {
   return new LivehouseError('api.rateLimited', 'refused', { call: 'a call', ...(retryAfterMs && { retryAfterMs }) })
 }
 
-/** The most arrivals within any such window. */
+/** The most arrivals within any window of this length. */
 export function mostWithin(arrivals: readonly number[], windowMs: number): number {
   const sorted = arrivals.toSorted((a, b) => a - b)
   let first = 0

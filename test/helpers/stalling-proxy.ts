@@ -3,49 +3,49 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type StallingProxy = Awaited<ReturnType<typeof startStallingProxy>>
 
-/** Stands between a program and its database or service. What passes takes `delayMs` longer in each direction. */
+/** Starts a proxy between a program and its database or service. It delays data by `delayMs` in each direction. */
 export async function startStallingProxy(url: string, { delayMs = 0 } = {}) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
-  const ways = new Map<Socket, Socket>()
+  const farSockets = new Map<Socket, Socket>()
   let isStalled = false
   let taken = 0
-  const keep = (socket: Socket): Socket => {
+  const track = (socket: Socket): Socket => {
     sockets.add(socket)
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
   }
   const server = createServer((near) => {
-    keep(near)
+    track(near)
     taken += 1
     if (isStalled) return
-    const far = keep(connect(Number(target.port), target.hostname))
-    ways.set(near, far)
+    const far = track(connect(Number(target.port), target.hostname))
+    farSockets.set(near, far)
     connectBoth(near, far, delayMs)
-    near.on('close', () => far.destroy() && ways.delete(near))
+    near.on('close', () => far.destroy() && farSockets.delete(near))
     far.on('close', () => near.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = Object(server.address()) satisfies AddressInfo
-  const through = new URL(url)
-  through.host = `127.0.0.1:${port}`
+  const proxied = new URL(url)
+  proxied.host = `127.0.0.1:${port}`
   return {
-    /** The URL through it. */
-    url: through.href,
+    /** The URL of the database or service through the proxy. */
+    url: proxied.href,
     taken: () => taken,
-    /** From now on connections stay open, new ones are taken, and nothing gets through. */
+    /** From now on, connections stay open and new ones are accepted, but nothing gets through. */
     stall: () => {
       isStalled = true
       for (const socket of sockets) socket.unpipe().pause()
     },
-    /** Ends what was stalled; new connections get through again. */
+    /** Ends all connections; new ones get through again. */
     goOn: () => {
       isStalled = false
       for (const socket of sockets) socket.destroy()
     },
-    /** What is sent over the connections of now arrives when that has ended. */
+    /** Holds back what the program sends over its current connections until `work` has ended. */
     hold: async (work: Promise<unknown>) => {
-      const held = [...ways]
+      const held = [...farSockets]
       for (const [near, far] of held) near.unpipe(far)
       await work.finally(() => held.forEach(([near, far]) => near.pipe(far)))
     },
@@ -63,7 +63,7 @@ function connectBoth(near: Socket, far: Socket, delayMs: number): void {
     far.pipe(near)
     return
   }
-  // Timers of equal length fire in their order, so what passes stays in its own.
+  // Timers of equal length fire in the order in which they were set, so data stays in order.
   near.on('data', (data) => setTimeout(() => far.write(data), delayMs))
   far.on('data', (data) => setTimeout(() => near.write(data), delayMs))
 }

@@ -13,8 +13,8 @@ export type TestAccount = Awaited<ReturnType<typeof startAccount>>
 type AccountOptions = EmulatorOptions & Parameters<typeof createTestDatabase>[0]
 
 /**
- * An account at the emulator and a warehouse for it, at a clock that stands until it is moved, or somebody waits and nothing
- * real is under way.
+ * Starts an account at the emulator and a warehouse for it. Their clock moves only when a test moves it, or when
+ * something waits and nothing real is under way.
  */
 export async function startAccount({ isMigrated = true, isPublished = true, ...options }: AccountOptions = {}) {
   const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
@@ -38,14 +38,14 @@ export async function startAccount({ isMigrated = true, isPublished = true, ...o
     clock,
     environment,
     run,
-    /** On the service's wall clock. */
+    /** A time on the service's wall clock. */
     hoursAgo: (hours: number) => wallTimeAt(clock.nowMs - hours * 3_600_000, 'Asia/Shanghai'),
-    /** Runs a verb with `--json`. @returns its exit code beside what it printed */
+    /** Runs a verb with `--json`. @returns its exit code and what it printed */
     runJson,
-    /** A sync of these streams, or with these flags. @returns as `runJson` */
+    /** Syncs these streams, or with these flags. @returns the same as `runJson` */
     sync: async (asked: string | readonly string[] = [], settings: Readonly<Record<string, string>> = {}) =>
       await runJson(sync, typeof asked === 'string' ? ['--streams', asked] : asked, settings),
-    /** The warehouse has what the service has, of every stream when none is named. */
+    /** Expects the warehouse to equal the service, for all streams if none are named. */
     expectTruth: async (names?: readonly string[]) => await expectTruth({ emulator, database }, names),
     [Symbol.asyncDispose]: async () => {
       await emulator[Symbol.asyncDispose]()

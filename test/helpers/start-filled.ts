@@ -14,7 +14,7 @@ export interface AuditedPartition {
   readonly notes: readonly string[]
 }
 
-/** An account whose warehouse was filled an hour ago, with its first rows, and its audits. */
+/** Starts an account whose warehouse was filled an hour ago, with its first rows and ways to audit it. */
 export async function startFilled() {
   const account = await startAccount()
   expect(await account.sync()).toMatchObject({ code: 0 })
@@ -29,7 +29,7 @@ export async function startFilled() {
       const { code, printed } = await account.run(audit, argv)
       return { code, out: printed.join('\n') }
     },
-    /** What an audit says of each partition. */
+    /** Audits the account. @returns what it reports for each partition */
     audited: async (...argv: string[]): Promise<readonly AuditedPartition[]> =>
       (await account.runJson(audit, argv)).audit.partitions,
   })

@@ -13,7 +13,7 @@ export type SyncOptions = Partial<Omit<SyncStreams, 'emulator' | 'clock' | 'hist
 
 export type TestPipeline = Awaited<ReturnType<typeof startPipeline>>
 
-/** An emulator, a fresh warehouse and the pipeline between them, at a clock that stands until it is moved. */
+/** Starts an emulator, a new warehouse and the pipeline between them, with a clock like that of `startAccount`. */
 export async function startPipeline(options: EmulatorOptions = {}) {
   const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
   const database = await createTestDatabase()
@@ -39,7 +39,7 @@ export async function startPipeline(options: EmulatorOptions = {}) {
         signal: new AbortController().signal,
         ...options,
       }),
-    /** The warehouse has what the service has, of every stream when none is named. */
+    /** Expects the warehouse to equal the service, for all streams if none are named. */
     expectTruth: async (names?: readonly string[]) => await expectTruth({ emulator, database }, names),
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]()

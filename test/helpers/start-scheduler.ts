@@ -15,7 +15,7 @@ export function jobOf(name: string, definition: JobDefinition): Job {
   return { name, kind, cron, timeZone: timezone, isEnabled: enabled, catchUp, definition }
 }
 
-/** A scheduler in this process, and what it tells. */
+/** Starts a scheduler in this process, and records what it logs. */
 export function startScheduler(
   db: Kysely<Database>,
   clock: Clock,
@@ -29,7 +29,7 @@ export function startScheduler(
   ended.catch(() => {})
   return {
     ended,
-    /** Names of events that were logged. */
+    /** The names of the events that were logged. */
     events: () => lines.map(({ event }) => event),
     /** Ends it as a signal would. */
     stop: async () => {

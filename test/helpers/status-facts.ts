@@ -16,7 +16,7 @@ export const NOW = wallTimeAt(NOW_MS, TIME_ZONE)
 /** 02:15 of that day. */
 export const THIS_NIGHT = NOW - 12.25 * 3600
 
-/** Watch records of one channel, read from a month ago until this night. */
+/** The watch records of one channel, covered from 40 days ago until last night. */
 export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
   const unit: Omit<LedgerUnit, 'reach'> = {
     stream: 'watch_records',
@@ -73,7 +73,7 @@ export function makeRun(overrides: Partial<RunReport> = {}): RunReport {
   }
 }
 
-/** One channel whose streams are all read this night. */
+/** One channel whose streams were all read last night. */
 export function makeFacts(overrides: Partial<Facts> = {}): Facts {
   const account = { scope: 'account', used: 3, left: 7, spentAt: null }
   const walk = { isWindowed: false, since: null, until: null }

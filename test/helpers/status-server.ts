@@ -18,7 +18,7 @@ export async function startTestStatusServer({ db }: Pick<TestDatabase, 'db'>, mo
     readJobs: async () => [],
     ...more,
   })
-  /** Requests a path. Redirects are not followed. The body is read here: unread, it would keep its connection open. */
+  /** Requests a path without following redirects. Reads the body, because unread it would keep its connection open. */
   const get = async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') => {
     const answer = await fetch(server.url + path, { method, headers, redirect: 'manual' })
     return new Response(await answer.text(), answer)
@@ -31,7 +31,7 @@ export async function startTestStatusServer({ db }: Pick<TestDatabase, 'db'>, mo
   }
 }
 
-/** A clock that a test moves, for what is kept for some seconds; a sleep on it ends at once. */
+/** A clock that a test moves, for what is cached for some seconds; its sleeps take real time. */
 export function movableClock(): Clock & { nowMs: number } {
   const clock = { nowMs: Date.UTC(2026, 10, 20, 6, 30), now: () => clock.nowMs, sleep: systemClock.sleep }
   return clock

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { EmbeddedServer } from '../../src/store/embedded.ts'
 import { locateHome } from '../../src/store/embedded/home.ts'
 
-/** For what livehouse itself may not do: its own role on an embedded PostgreSQL is no superuser. */
+/** The URL of the superuser of an embedded PostgreSQL, for what livehouse's own role may not do. */
 export async function superuserUrl(server: EmbeddedServer, dataDir: string): Promise<string> {
   const url = new URL(server.url('postgres'))
   url.username = 'postgres'

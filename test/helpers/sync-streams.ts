@@ -25,7 +25,7 @@ export interface SyncStreams {
   readonly fetchPage: FetchPage
   readonly streams: readonly string[]
   readonly historyFrom: WallTime
-  /** Rows a page, where the stream's own maximum is not less. */
+  /** Rows per page, up to the stream's own maximum. */
   readonly pageSize: number
   readonly pagesPerSlice: number
   readonly maxUnreadablePercent?: number
@@ -33,14 +33,14 @@ export interface SyncStreams {
   readonly log?: Log
 }
 
-/** One sync of the emulator's channels by the pipeline itself, without settings and their checks. */
+/** Syncs the emulator's channels by the pipeline itself, without settings and their checks. */
 export async function syncStreams(
   db: Kysely<Database>,
   { emulator, clock, signal, pageSize, log = silentLog, ...options }: SyncStreams,
 ): Promise<RunResult> {
-  const begunAt = new Date(clock.now())
-  const asked = { concurrency: 4, order: 'newest-first', yieldsToOthers: false } as const
-  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
+  const startedAt = new Date(clock.now())
+  const scheduling = { concurrency: 4, order: 'newest-first', yieldsToOthers: false } as const
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt })
   const unnamed = { label: null, group: null, isTest: false, until: null }
   const channels = emulator.channelIds.map((channelId) => ({ channelId, ...unnamed }))
   await registerChannels(db, channels, runId)
@@ -75,6 +75,6 @@ export async function syncStreams(
       pagesPerSlice: options.pagesPerSlice,
       maxUnreadablePercent: options.maxUnreadablePercent ?? 10,
     },
-    { ...asked, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
+    { ...scheduling, leases, planAgain: (partition) => planAgain(db, partition, startedAt, TIME_ZONE) },
   )
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { onServer } from './postgres.ts'
 
-/** A user of the run's server without any right of its own. Create it before the database: what it owns there goes first. */
+/** Creates a user without rights on the run's server. Create it before its database, so that it is dropped later. */
 export async function createTestRole() {
   const name = `livehouse_test_${randomUUID().slice(0, 8)}`
   const password = randomUUID()

@@ -1,18 +1,18 @@
 import { subscribe, tracingChannel } from 'node:diagnostics_channel'
 import { vi } from 'vitest'
 
-/** What this process waits for, and what it is: a statement of a database, a request over HTTP. */
+/** What this process waits for, with a description: statements of a database, requests over HTTP. */
 const underWay = new Map<unknown, string>()
-/** A command, then, which loads modules as it goes on. */
+/** If so, a command may be running, which loads modules when it needs them. */
 let usesDatabase = false
 let whenOneEnds = Promise.withResolvers<void>()
-/** Work may go on over some rounds of the event loop without waiting for anything outside. */
+/** Work may continue over some rounds of the event loop without waiting for anything outside. */
 const QUIET_ROUNDS = 6
-/** The one after which no module may be on its way; what has imported it has two more. */
+/** The round that waits until no module is loading; the code that imports it then has two more rounds. */
 const IMPORT_ROUND = 3
-/** Only there to end a hang. */
+/** Only a hang takes this long. */
 const LONGEST_WAIT_MS = 600_000
-/** Files and names that are being read. What is written to a browser that reads nothing is not waited for. */
+/** Reading files, resolving names and connecting. Not writing: a browser may never read what is written to it. */
 const SHORT_WORK = /^(FS|DNS|GetAddrInfo|TCPConnect|PipeConnect)/
 
 const end = (key: unknown): void => {
@@ -31,18 +31,18 @@ subscribe('undici:request:create', (message) => {
   const { method, origin, path } = Object(message).request
   underWay.set(Object(message).request, `${method} ${origin}${path}`)
 })
-for (const last of ['trailers', 'error']) subscribe(`undici:request:${last}`, (message) => end(Object(message).request))
+for (const name of ['trailers', 'error']) subscribe(`undici:request:${name}`, (message) => end(Object(message).request))
 
-/** What a test file has left open, which the next does not wait for. */
+/** Forgets what a test file has left open, so that the next one does not wait for it. */
 export function forgetWhatIsUnderWay(): void {
   underWay.clear()
   usesDatabase = false
 }
 
 /**
- * Until nothing is under way in this process that takes real time: no statement of a database, no request over HTTP, no file or module
- * that is being read. What has not ended then waits for a clock, or for the test.
- * @throws after ten minutes without an end, with what it has waited for
+ * Waits until nothing that takes real time is under way in this process: no statement of a database, no request over
+ * HTTP, no file or module being read. What has not ended by then waits for a clock or for the test.
+ * @throws if nothing ends for ten minutes, with what it has waited for
  */
 export async function untilNothingIsUnderWay(): Promise<void> {
   for (let quiet = 0; quiet < QUIET_ROUNDS; quiet++) {
@@ -50,17 +50,17 @@ export async function untilNothingIsUnderWay(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
     if (underWay.size === 0 && !isShortWorkUnderWay()) continue
     quiet = -1
-    if (underWay.size > 0) await oneEnd()
+    if (underWay.size > 0) await waitForEnd()
   }
 }
 
-async function oneEnd(): Promise<void> {
-  const late = Promise.withResolvers<never>()
+async function waitForEnd(): Promise<void> {
+  const timeout = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     const names = [...underWay.values()].join('; ')
-    late.reject(new Error(`the clock stands: for ten minutes nothing has ended of what is under way: ${names}`))
+    timeout.reject(new Error(`the clock stands still: nothing that is under way has ended for ten minutes: ${names}`))
   }, LONGEST_WAIT_MS)
-  await Promise.race([whenOneEnds.promise, late.promise]).finally(() => clearTimeout(timer))
+  await Promise.race([whenOneEnds.promise, timeout.promise]).finally(() => clearTimeout(timer))
 }
 
 const isShortWorkUnderWay = (): boolean => process.getActiveResourcesInfo().some((name) => SHORT_WORK.test(name))

@@ -9,7 +9,7 @@ const TIME_ZONE = 'Asia/Shanghai'
 /** A backfill of the autumn of 2018 from version 1. */
 export const V1_BACKFILL = ['--from', '2018-09-01', '--to', '2018-12-01', '--streams', 'watch_records_v1'] as const
 
-/** Two channels with records of 2018, at a service whose days a test begins. */
+/** Starts an account with two channels and records of 2018. A test starts each day of its service. */
 export async function startV1Account() {
   const endsAt = wallTimeAt(FIXED_NOW, TIME_ZONE)
   const world = createWorld({ seed: 1, channels: 2, viewers: 5, days: 1, endsAt, timeZone: TIME_ZONE })
@@ -18,7 +18,7 @@ export async function startV1Account() {
   const nextDay = () => account.clock.passHours(24)
   return Object.assign(account, {
     nextDay,
-    /** Does something on each of so many days. @returns what came of it, and it is the next day */
+    /** Acts on each of so many days; afterwards it is the next day. @returns the results */
     eachDay: async <T>(days: number, act: (day: number) => Promise<T>): Promise<readonly T[]> => {
       const results: T[] = []
       for (let day = 1; day <= days; day++) {
@@ -27,15 +27,15 @@ export async function startV1Account() {
       }
       return results
     },
-    /** Does something day after day, at most so many, until nothing waits. @returns how it ended on the last of them */
+    /** Acts day after day until nothing waits, for `days` days at most. @returns the result of the last day */
     untilDone: async <T extends { readonly code?: number }>(act: () => Promise<T>, days = 30): Promise<T> => {
       for (let day = 1; ; day++) {
-        const ended = await act()
-        if (ended.code !== 4 || day === days) return ended
+        const result = await act()
+        if (result.code !== 4 || day === days) return result
         nextDay()
       }
     },
-    /** Gives the channels exactly so many old records. */
+    /** Gives each channel exactly this many old records. */
     setRecords: (...counts: readonly number[]) => {
       for (const [place, { oldRecords }] of [...world.channels.values()].entries()) {
         const template = first(oldRecords.rows)
@@ -44,10 +44,10 @@ export async function startV1Account() {
       }
     },
     callsOn46,
-    /** Those pages of a channel that were asked for; of the first one when none is named. */
+    /** The pages of API 4.6 that were requested of a channel, by default the first one. */
     pagesOf: (channelId = first(account.emulator.channelIds)) =>
       callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : [])),
-    /** How many of them the service saw on each of its days. */
+    /** How many calls of API 4.6 the service saw on each of its days. */
     callsByDay: () => {
       const days = Map.groupBy(callsOn46(), ({ at }) => formatWallDate(wallTimeAt(at, TIME_ZONE)))
       return [...days.values()].map(({ length }) => length)

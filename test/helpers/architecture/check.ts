@@ -2,13 +2,13 @@ import type { Import, SourceFacts } from './read-source.ts'
 import * as rules from './rules.ts'
 
 const MOST_LINES = 250
-/** In `src`. */
+/** Applies to `src` only. */
 const MOST_COLUMNS = 120
-/** Smaller files have several importers, but for plug-ins. */
+/** Smaller files need several importers, unless they are plug-ins. */
 const LEAST_LINES = 25
 const plugIns = ['src/streams/', 'src/bi/views/', 'src/cli/']
 
-/** Every breach of the rules, one sentence each. Paths are from the root of the project. */
+/** Finds every breach of the rules, one sentence each. Paths are from the root of the project. */
 export function breachesOf(files: readonly SourceFacts[]): string[] {
   return files.flatMap((file) =>
     [
@@ -47,7 +47,7 @@ function importBreaches(path: string, each: Import): string[] {
   return importers.some((entry) => covers([`src/${entry}`], path)) ? [] : breach
 }
 
-/** What a table may say to allow it: a type also comes where all else may. */
+/** The entries that allow an import. An entry without `type` allows types too. */
 function waysOf(target: string, { isTypeOnly }: Import): readonly string[] {
   return isTypeOnly ? [target, `type ${target}`] : [target]
 }
@@ -66,14 +66,14 @@ function habitBreaches({ path, habits }: SourceFacts): string[] {
   return [...habits].flatMap((habit) => (covers(rules.habits[habit], path) ? [] : [`has a ${habit}`]))
 }
 
-/** A text that is a name, or has one that is no plain word (`watch_records`, `visitorList`, `livehouse.gifts`) in it. */
+/** Finds texts that are a name, or contain one that is not a plain word (`watch_records`, `livehouse.gifts`). */
 function streamBreaches({ path, texts }: SourceFacts): string[] {
   if (!path.startsWith('src/') || covers(rules.streamPaths, path)) return []
-  const found = rules.streamNames.filter((name) => {
+  const names = rules.streamNames.filter((name) => {
     const inside = new RegExp(`\\b${/^[a-z]+$/.test(name) ? `livehouse\\.${name}` : name}\\b`)
     return texts.some((text) => text === name || inside.test(text))
   })
-  const unknown = found.filter((name) => !rules.leaks[path]?.includes(name))
+  const unknown = names.filter((name) => !rules.leaks[path]?.includes(name))
   return unknown.length === 0 ? [] : [`names a stream: ${unknown.join(', ')}`]
 }
 

@@ -3,22 +3,22 @@ import { parseAst } from 'vitest/node'
 
 /** One import, export from, dynamic import or imported type. */
 export interface Import {
-  /** A path from the root of the project for relative ones, else as written. */
+  /** A path from the root of the project for a relative import, else as written. */
   readonly target: string
   readonly isRelative: boolean
   readonly isTypeOnly: boolean
 }
 
-/** What the rules need to know of a file. */
+/** What the rules need to know about a file. */
 export interface SourceFacts {
   readonly path: string
   readonly lines: number
-  /** Of its longest line. */
+  /** The length of its longest line. */
   readonly columns: number
   readonly imports: readonly Import[]
   /** Its texts as written, and the names of properties. */
   readonly texts: readonly string[]
-  /** Tables and views of `livehouse_ops` in its SQL, and bare names that the builder is given. */
+  /** Tables and views of `livehouse_ops` in its SQL, and bare names passed to the query builder. */
   readonly tables: ReadonlySet<string>
   /** What else it does that a rule may forbid. */
   readonly habits: ReadonlySet<Habit>
@@ -79,7 +79,7 @@ function textsOf(node: Node): string[] {
   return node.type === 'Literal' && typeof node.value === 'string' ? [node.value] : []
 }
 
-/** What the builder's methods take as tables. */
+/** Methods of the query builder that take tables. */
 const TABLE_METHOD = /^(selectFrom|insertInto|updateTable|deleteFrom|from|using|\w+Join)$/
 const IN_SQL = /\b(?:from|join|into|update|using|,)\s+livehouse_ops\.(\w+)/gi
 

@@ -7,50 +7,50 @@ type Table<Key extends string = string> = Readonly<Record<Key, readonly string[]
 const belowApp = ['core', 'bi', 'transform', 'streams', 'service', 'store', 'ledger', 'sync']
 const belowCli = ['core', 'bi', 'streams', ...belowApp.map((each) => `type ${each}`)]
 
-/** Which others a folder, or a file of the root, may import; `type store` where types only. A new one needs a reason. */
+/** What each folder, or file of the root, may import; `type store` allows types only. A new entry needs a reason. */
 export const folders: Table = {
   core: [],
   transform: ['core'],
   streams: ['core', 'transform'],
   service: ['core'],
-  // A migration first takes away the views that stand on the tables it changes.
+  // A migration first drops the views on the tables that it changes.
   store: ['core', 'bi'],
-  // The views of livehouse_bi, declared, and in bi/publish how they get into the database.
+  // Declares the views of livehouse_bi, and in bi/publish creates them.
   bi: ['core', 'streams', 'store'],
   ledger: ['core', 'bi', 'store'],
   sync: ['core', 'transform', 'ledger', 'store'],
   scheduler: [...belowApp, 'app'],
   web: ['core', 'streams', 'ledger', 'sync', 'app', 'type store'],
   emulator: ['core'],
-  // What app needs to know, it says itself.
+  // app declares the types of the settings that it needs.
   config: ['core', 'bi', 'type app'],
   log: ['core'],
-  // What verbs, jobs and workers share: no printing.
+  // What verbs, jobs and workers share. It does not print.
   app: belowApp,
-  // Verbs parse and print: what does the work is called in app, scheduler and web.
+  // Verbs parse and print; app, scheduler and web do the work.
   cli: [...belowCli, 'app', 'scheduler', 'web', 'config', 'config.ts', 'emulator', 'log.ts'],
   'config.ts': ['core', 'config', 'type bi', 'type app'],
   'log.ts': ['core', 'log'],
   'main.ts': ['core', 'cli'],
-  // It also has to load where there is nothing to import.
+  // It must load even if no dependency is installed.
   'cli.ts': [],
   'globals.d.ts': [],
 }
 
-/** Folders without input and output, but for what is in `pureModules`. */
+/** Folders without input and output, except for what is in `pureModules`. */
 export const pureFolders = ['core', 'transform', 'streams', 'bi']
 
-/** What one file may import beyond its folder: actions of one call, which no job and no worker makes. */
+/** What single files may import beyond their folder: actions of one verb, which no job and no worker takes. */
 export const exceptions: Readonly<Record<string, string>> = {
   'src/cli/api.ts → service': 'the calls that no run makes',
   'src/cli/db.ts → store': 'the embedded server, and copies of a database',
-  'src/cli/demo.ts → store': 'a database that is made anew',
+  'src/cli/demo.ts → store': 'a database that is created anew',
   'src/cli/labels.ts → ledger': 'one table, read and written whole',
   'src/cli/migrate.ts → store': 'migrations',
   'src/cli/run-command-line.ts → store': 'opens databases for verbs, loaded only then',
 }
 
-/** By package, or `type` and a package where it is for types only: the folders or files of `src` that may import it. */
+/** The folders or files of `src` that may import a package; `type` and a package allows types only. */
 export const packages: Table = {
   '@modelcontextprotocol/server': ['app/mcp'],
   'cli-progress': ['cli/progress.ts'],
@@ -72,7 +72,7 @@ export const packages: Table = {
   'type undici': ['service'],
 }
 
-/** Node's modules that pure folders may use, with the paths that may. */
+/** Node's modules that pure folders may import, with the paths that may do so. */
 export const pureModules: Table = {
   'node:assert/strict': ['src/'],
   'node:crypto': ['src/bi/publish/'],
@@ -82,14 +82,14 @@ export const pureModules: Table = {
   'node:timers/promises': ['src/core/clock.ts'],
 }
 
-/** Paths that may have a habit. */
+/** The paths that may have each habit. */
 export const habits: Table<Habit> = {
   'process.env': ['src/config.ts', 'test/'],
   time: ['src/core/clock.ts', 'test/'],
   're-export': [],
-  // Migrations and jobs are found by the folder that they are in.
+  // Migrations and jobs are loaded from a folder.
   'computed import': ['src/store/migrate.ts', 'src/scheduler/load-jobs.ts'],
-  // It shows every database of the server: others, also tests at work beside this one, have locks of the same number.
+  // It shows the whole server. Other databases, such as those of tests that run at the same time, have equal numbers.
   pg_locks: ['src/store/migration-lock.ts', 'test/helpers/own-locks.ts'],
 }
 
@@ -101,7 +101,7 @@ export const streamNames = [
   ]),
 ]
 export const streamPaths = ['src/streams', 'src/emulator', 'src/bi/views']
-/** Those that other files may have. */
+/** The stream names that other files may contain. */
 export const leaks: Table = {
   // Help texts: examples, and what a verb does with a stream that users know by its name.
   'src/cli/accept.ts': ['manager_usage'],
@@ -109,7 +109,7 @@ export const leaks: Table = {
   'src/cli/db.ts': ['visitors'],
   'src/cli/forms.ts': ['signups'],
   'src/cli/ledger.ts': ['watch_records'],
-  // What is made for one stream: it would go with the stream.
+  // Code for one stream, which would be deleted with it.
   'src/bi/publish/publish-forms.ts': ['questionnaires', 'signups'],
   'src/app/read-records.ts': ['visitors'],
   'src/cli/channels.ts': ['visitors'],
@@ -120,7 +120,7 @@ export const leaks: Table = {
   'src/store/tables/operation-tables.ts': ['questionnaires'],
 }
 
-/** By file, or folder that ends with a slash: the tables of `livehouse_ops` whose SQL stands there and nowhere else. */
+/** The tables of `livehouse_ops` whose SQL is only in this file, or in this folder (with a slash at the end). */
 export const owners: Table = {
   'src/ledger/alerts.ts': ['alerts'],
   'src/ledger/backfills.ts': ['backfills'],
@@ -147,16 +147,16 @@ export const owners: Table = {
   'src/store/': ['migrations'],
 }
 
-/** What may name tables of others: all of them, or these. */
+/** Files and folders that may name tables of other owners: all tables, or these. */
 export const otherReaders: Readonly<Record<string, readonly string[] | 'all'>> = {
-  // Their columns as types, for the builder.
+  // Declares their columns as types for the query builder.
   'src/store/tables/': 'all',
-  // What analysts see of them: views, and how these are published.
+  // Declares and creates the analysts' views on them.
   'src/bi/': 'all',
-  // One rule says how long records of all kinds are kept.
+  // One rule decides how long records of all kinds are kept.
   'src/ledger/prune-records.ts': ['alerts', 'backfills', 'call_budget', 'job_runs', 'runs'],
-  // Whether a database holds anything that can be copied.
+  // Checks whether a database contains anything to copy.
   'src/store/transfer-database.ts': ['runs'],
-  // Whether an older livehouse is at work while the schema changes.
+  // Checks whether an older livehouse is running while the schema changes.
   'src/store/migrate.ts': ['leases'],
 }
