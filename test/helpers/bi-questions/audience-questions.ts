@@ -210,7 +210,7 @@ group by channel_id order by channel_id`,
 from livehouse_bi.daily_channel
 where day between '2026-11-17' and '2026-11-20' and not is_test
 group by day order by day`,
-    // The world has been read once: only a second reading tells that a day no longer changes.
+    // The world has been read once: only a second reading shows that a day no longer changes.
     answer: ({ truth: { channels } }) =>
       [17, 18, 19, 20].map((day) => [`2026-11-${day}`, channels.length, day < 20 ? channels.length : 0, 0]),
   },

@@ -3,27 +3,27 @@ import { addDays, clockOf, dayOf, msIn, stayOf, type TruthFacts, type Visit, wee
 
 const MINUTE_MS = 60_000
 
-/** Begin and end of the broadcasts of a channel, in milliseconds, by the method of docs/metrics.md. */
+/** The start and end of the broadcasts of a channel, in milliseconds, by the method of docs/metrics.md. */
 function broadcastsOf(visits: readonly Visit[]): readonly (readonly [number, number])[] {
   const live = visits
     .filter((visit) => visit.live > 0 && stayOf(visit) <= Math.min(2 * visit.live, 86_400))
     .toSorted((a, b) => a.enteredMs - b.enteredMs)
-  const found: [number, number][] = []
+  const broadcasts: [number, number][] = []
   for (const visit of live) {
     const end = visit.enteredMs + Math.min(visit.live, stayOf(visit)) * 1000
-    const last = found.at(-1)
+    const last = broadcasts.at(-1)
     if (last !== undefined && visit.enteredMs <= last[1] + 30 * MINUTE_MS) last[1] = Math.max(last[1], end)
-    else found.push([visit.enteredMs, end])
+    else broadcasts.push([visit.enteredMs, end])
   }
-  return found.filter(([start, end]) => end - start >= 10 * MINUTE_MS)
+  return broadcasts.filter(([start, end]) => end - start >= 10 * MINUTE_MS)
 }
 
-/** Each broadcast with its key, and the visits that were there while it ran, cut at its ends. */
+/** Each broadcast with its key, and the visits during it, cut at its ends. */
 function broadcastsWithVisits({ visits }: TruthFacts) {
   return groupBy(visits, by.channel).flatMap(({ key: channel, rows }) =>
     broadcastsOf(rows).map(([start, end]) => {
       const dayBefore = dayOf(start - 24 * 60 * MINUTE_MS)
-      const there = rows
+      const stays = rows
         .filter(({ online, day }) => online > 0 && day >= dayBefore)
         .map((visit) => {
           const to = Math.min(end, visit.enteredMs + stayOf(visit) * 1000)
@@ -31,7 +31,7 @@ function broadcastsWithVisits({ visits }: TruthFacts) {
         })
         .filter(({ from, to }) => from < to)
       const minute = clockOf(start).replaceAll(/[-:]/g, '').replace(' ', 'T').slice(0, 13)
-      return { key: `${channel}:${minute}`, channel, start, end, there }
+      return { key: `${channel}:${minute}`, channel, start, end, stays }
     }),
   )
 }
@@ -45,10 +45,10 @@ from livehouse_bi.fct_broadcast
 where not is_test
 order by viewers desc, broadcast_key limit 5`,
     answer: (facts) => {
-      const told = broadcastsWithVisits(facts).map(({ key, start, end, there }) => {
-        return [key, distinct(there, by.viewer), there.length, (end - start) / 1000]
+      const measured = broadcastsWithVisits(facts).map(({ key, start, end, stays }) => {
+        return [key, distinct(stays, by.viewer), stays.length, (end - start) / 1000]
       })
-      return descending(told, 1).slice(0, 5)
+      return descending(measured, 1).slice(0, 5)
     },
   },
   {
@@ -60,7 +60,7 @@ group by minute_no order by minute_no`,
     answer: (facts) =>
       [10, 30, 60].map((minute) => {
         const long = broadcastsWithVisits(facts).filter(({ start, end }) => end - start > minute * MINUTE_MS)
-        const came = long.map(({ start, there }) => there.filter(({ from }) => from < start + 5 * MINUTE_MS))
+        const came = long.map(({ start, stays }) => stays.filter(({ from }) => from < start + 5 * MINUTE_MS))
         const stayed = long.map(({ start }, at) => came[at]?.filter(({ to }) => to > start + minute * MINUTE_MS) ?? [])
         return [minute, long.length, came.flat().length, stayed.flat().length]
       }),
@@ -73,8 +73,8 @@ from livehouse_bi.fct_broadcast_viewer
 where not is_test
 group by seen order by min(share_of_broadcast)`,
     answer: (facts) => {
-      const shares = broadcastsWithVisits(facts).flatMap(({ start, end, there }) =>
-        groupBy(there, by.viewer).map(({ rows }) => sum(rows, ({ from, to }) => to - from) / (end - start)),
+      const shares = broadcastsWithVisits(facts).flatMap(({ start, end, stays }) =>
+        groupBy(stays, by.viewer).map(({ rows }) => sum(rows, ({ from, to }) => to - from) / (end - start)),
       )
       const levelOf = (share: number) => [0.1, 0.5, 0.9].filter((least) => share >= least).length
       const names = ['a glance', 'a part', 'half or more', 'nearly all']
@@ -88,11 +88,11 @@ from livehouse_bi.fct_broadcast
 where cash_amount > 0 and not is_test
 order by cash_a_viewer desc nulls last, broadcast_key limit 3`,
     answer: (facts) => {
-      const paid = broadcastsWithVisits(facts).flatMap(({ key, channel, start, end, there }) => {
+      const paid = broadcastsWithVisits(facts).flatMap(({ key, channel, start, end, stays }) => {
         const cash = facts.gifts.filter((gift) => gift.channel === channel && gift.row.gift_type === 'cash')
         const given = cash.filter(({ row }) => msIn(row, 'given_at') >= start && msIn(row, 'given_at') < end)
         const cents = sum(given, ({ row }) => Math.round(Number(row.amount) * 100))
-        const viewers = distinct(there, by.viewer)
+        const viewers = distinct(stays, by.viewer)
         const each = (Math.round(cents / viewers) / 100).toFixed(2)
         return cents > 0 ? [[key, (cents / 100).toFixed(2), viewers, each] as const] : []
       })

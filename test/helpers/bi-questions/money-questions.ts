@@ -91,8 +91,8 @@ order by watch_minutes desc nulls last, username limit 3`,
         .slice(0, 3)
         .map((row) => {
           const limit = `${textIn(row, 'cost_limit')} ${row.limit_type === 1 ? 'minutes' : 'GB'}`
-          const told = ['username', 'cost_total_watch', 'cost_transfer'].map((name) => textIn(row, name))
-          return [...told, row.cost_limit === '0' ? 'none' : limit]
+          const usage = ['username', 'cost_total_watch', 'cost_transfer'].map((name) => textIn(row, name))
+          return [...usage, row.cost_limit === '0' ? 'none' : limit]
         }),
   },
   {
@@ -102,7 +102,7 @@ order by watch_minutes desc nulls last, username limit 3`,
 from livehouse_bi.freshness
 where channel_id is null or channel_id in (select channel_id from livehouse_bi.dim_channel where is_active and not is_test)
 group by stream order by stream collate "C"`,
-    // What tells no total has been read once so far.
+    // Lists without a total have been read only once.
     answer: () =>
       streams
         .toSorted((a, b) => (a.name < b.name ? -1 : 1))

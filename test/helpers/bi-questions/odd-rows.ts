@@ -5,10 +5,10 @@ import { runQuery } from '../../../src/store/pool.ts'
 import { groupBy } from './question.ts'
 import { textIn, viewerKey } from './truth-facts.ts'
 
-/** No longer read, and none of its visits names a viewer. */
+/** A channel that is no longer read. None of its visits names a viewer. */
 export const RETIRED = '10009999'
 
-/** What a service may send but the emulator does not, in the tables. @returns the truth with the same */
+/** Adds rows to the tables that a service may send but the emulator does not. @returns the truth with the same rows */
 export async function addOddRows(db: Kysely<Database>, truth: Truth): Promise<Truth> {
   const { watch_records: visits, gifts, signups } = truth
   const times = { entered_at: '2026-09-09T02:00:00Z', left_at: '2026-09-09T03:00:00Z' }
@@ -18,7 +18,7 @@ export async function addOddRows(db: Kysely<Database>, truth: Truth): Promise<Tr
     { ...unnamed, record_id: '1', live_seconds: null },
     { ...unnamed, record_id: RETIRED, channel_id: RETIRED },
   ]
-  // The viewer of a single visit: no other first came in that week, and this one never again.
+  // The only visit of a viewer. It moves to a week in which no other viewer first came.
   const once = groupBy(visits, viewerKey).find(({ rows }) => rows.length === 1)?.rows[0] ?? {}
   const unpaid = gifts.findLast((gift) => gift.gift_type === 'cash' && gift.visitor_id !== null) ?? {}
   const undated = textIn(signups[0] ?? {}, 'user_id')

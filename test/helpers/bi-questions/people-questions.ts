@@ -2,7 +2,7 @@ import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { by, countBy, distinct, groupBy, hours, type Question, sum } from './question.ts'
 import { textIn, type Viewer } from './truth-facts.ts'
 
-/** Of the places that the emulator knows. */
+/** The provinces of the places that the emulator knows. */
 const provinces = ['浙江', '江苏', '上海', '北京', '广东', '四川', '湖北', '山东', '内蒙古'] as const
 const provinceOf = (address: string | null) => provinces.find((each) => address?.startsWith(each)) ?? '(unknown)'
 

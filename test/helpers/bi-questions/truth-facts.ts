@@ -24,7 +24,7 @@ export function readTruthFacts(truth: Truth) {
 
 export const viewerKey = (row: TruthRow) => `${textIn(row, 'channel_id')}:${textIn(row, 'user_id')}`
 
-/** The best id that each viewer can be reached by from the own ids: a walk over all that share one, viewer by viewer. */
+/** The best id of each viewer's person: follows shared ids from viewer to viewer. */
 function personsOf(rows: readonly TruthRow[]): (viewer: string) => string {
   const idsOf = new Map(
     rows.map((row) => [
@@ -41,7 +41,7 @@ function personsOf(rows: readonly TruthRow[]): (viewer: string) => string {
   )
   return (viewer) => {
     const reached = new Set([viewer])
-    // A set is walked with what is added on the way.
+    // The loop also visits what it adds to the set.
     for (const each of reached)
       for (const id of idsOf.get(each) ?? []) for (const other of sharing.get(id) ?? []) reached.add(other.viewer)
     const ids = [...reached].flatMap((each) => idsOf.get(each) ?? [])
@@ -64,7 +64,7 @@ function readViewer(row: TruthRow, person: string) {
   }
 }
 
-/** A visit as the service tells it, with what follows from it on the wall clock of Asia/Shanghai. */
+/** A visit as the service reports it, with its day and hour in Asia/Shanghai. */
 function readVisit(row: TruthRow, viewers: ReadonlyMap<string, Viewer>) {
   const channel = textIn(row, 'channel_id') ?? ''
   const viewer = textIn(row, 'user_id') === null ? null : viewerKey(row)
@@ -86,7 +86,7 @@ function readVisit(row: TruthRow, viewers: ReadonlyMap<string, Viewer>) {
   }
 }
 
-/** A gift or signup and whom it belongs to, by its viewer id or by a phone that one viewer of the channel has. */
+/** A gift or signup and its viewer, by viewer id or by a phone that only one viewer of the channel has. */
 function readOwned(row: TruthRow, id: string, time: string, viewers: readonly Viewer[]) {
   const channel = textIn(row, 'channel_id') ?? ''
   const [user, phone] = [textIn(row, id), textIn(row, 'phone')]
@@ -99,7 +99,7 @@ function readOwned(row: TruthRow, id: string, time: string, viewers: readonly Vi
   return { channel, viewer: null, match: isOnePerson ? 'phone_person' : 'none', day, row }
 }
 
-/** Seconds that a visit counts for: not past the time of leaving, or its minute where the times have no seconds, and one at least. */
+/** The seconds of a visit: at least one, and not past the time of leaving, or past its minute if times lack seconds. */
 export function stayOf({ enteredMs, leftMs, online }: Visit): number {
   const hasNoSeconds = enteredMs % 60_000 === 0 && leftMs % 60_000 === 0
   return Math.max(1, Math.min(online, (leftMs - enteredMs) / 1000 + (hasNoSeconds ? 60 : 0)))
@@ -108,7 +108,7 @@ export function stayOf({ enteredMs, leftMs, online }: Visit): number {
 /** `YYYY-MM-DD HH:MM:SS` in Asia/Shanghai. */
 export const clockOf = (ms: number): string => new Date(ms + ZONE_MS).toISOString().slice(0, 19).replace('T', ' ')
 
-/** `YYYY-MM-DD` in Asia/Shanghai; empty where the time is not known. */
+/** `YYYY-MM-DD` in Asia/Shanghai; empty if the time is unknown. */
 export const dayOf = (ms: number): string => (Number.isNaN(ms) ? '' : clockOf(ms).slice(0, 10))
 
 /** Monday is 1. */
