@@ -11,10 +11,10 @@ const timeZone = 'Asia/Shanghai'
 const endsAt = wallTimeAt(FIXED_NOW, timeZone)
 const sample = createWorld({ seed: 1, channels: 1, viewers: 40, days: 3, endsAt, timeZone })
 
-/** Of a row that changes later than this before the clock's now, only snapshots tell. */
+/** How old a row may be for a sync to notice its change. */
 export const LOOKBACK_DAYS: Readonly<Record<ListName, number>> = { visitors: 365, records: 3, gifts: 1, signups: 1 }
 
-/** What a sync of each list reads. */
+/** The streams that a sync of each list reads. */
 export const streamsOf = {
   visitors: ['visitors'],
   records: ['watch_records'],
@@ -23,12 +23,12 @@ export const streamsOf = {
 } as const satisfies Record<ListName, readonly string[]>
 
 /**
- * Nothing is claimed of rows that are younger: the ledger covers what is five minutes old, in whole minutes, and a list may
- * move there without a word (design 3.1, 3.3). What has come of them by then the next run reads again.
+ * Nothing is claimed about younger rows: the ledger covers what is five minutes old, in whole minutes, and a list may
+ * move after that without a report. The next run reads these rows again.
  */
 export const SETTLE = 6 * MINUTE
 
-/** What a row is the same by, and its time (an ISO instant; visitors have none). */
+/** The values that identify a row of a stream in its channel, as text. */
 export function identityOf(stream: string, row: TruthRow): string {
   const names: Partial<Record<string, readonly string[]>> = {
     visitors: ['user_id'],
@@ -41,13 +41,13 @@ export function identityOf(stream: string, row: TruthRow): string {
   return JSON.stringify((names[stream] ?? ['question_id']).map((name) => row[name]))
 }
 
-/** Instants in milliseconds; by any of them the service may filter. Whole lists have none. */
+/** The row's times in milliseconds, by any of which the service may filter. Rows of whole lists have none. */
 export function timesOf({ given_at, signed_up_at, entered_at, left_at }: TruthRow): readonly number[] {
   return [given_at, signed_up_at, entered_at, left_at].flatMap((at) => (typeof at === 'string' ? Date.parse(at) : []))
 }
 
-/** How rows of one list come and change. */
-interface Ways<Row> {
+/** How rows of one list are made and changed. */
+interface RowActions<Row> {
   readonly make: (at: WallTime) => Row
   readonly timeOf: (row: Row) => WallTime
   readonly change: (row: Row) => Row
@@ -57,12 +57,12 @@ interface Ways<Row> {
 
 export type ModelWorld = ReturnType<typeof createModelWorld>
 
-/** One channel whose lists have a row for each age (minutes before the start). */
+/** Creates a world of one channel, whose lists have a row for each age (minutes before the start). */
 export function createModelWorld(ages: readonly number[]) {
   const { channel: from, visitor, record, gift, form, signup } = firstRows({ world: sample })
   let number = 0
   const nick = () => `n${number}`
-  const createList = <Row extends object>({ make, timeOf, change, jump, twin }: Ways<Row>) => {
+  const createList = <Row extends object>({ make, timeOf, change, jump, twin }: RowActions<Row>) => {
     const list = createRowList(ages.map((age) => make(Math.round(endsAt - (age + 1) * MINUTE))))
     const mutate = ({ op, pick, age }: Mutation, now: WallTime, lookback: number): void => {
       if (op === 'add')
@@ -102,7 +102,7 @@ export function createModelWorld(ages: readonly number[]) {
       twin: (row) => ({ ...row, phone: number % 2 ? row.phone : `1390000${number}` }),
     }),
     signups: createList<Signup>({
-      // More people than a page has rows: pages of the same ones in turn would be an ignored page parameter.
+      // More people than rows per page: repeated pages of the same people would mean an ignored page parameter.
       make: (at) => ({ ...signup, userId: `u${++number % 17}`, signedUpAt: at }),
       timeOf: (row) => row.signedUpAt,
       change: (row) => ({ ...row, nick: nick() }),
@@ -123,8 +123,8 @@ export function createModelWorld(ages: readonly number[]) {
   return {
     world,
     /**
-     * Changes a list at this reading of the service's clock, if it has a row for it.
-     * @param lookbackDays what is older stays; the stream's when not given
+     * Changes a list at this time of the service's clock, if it has a suitable row.
+     * @param lookbackDays older rows do not change; by default the lookback of the stream
      */
     mutate: (list: ListName, mutation: Mutation, now: WallTime, lookbackDays = LOOKBACK_DAYS[list]) =>
       lists[list].mutate(mutation, now, lookbackDays * DAY),

@@ -31,7 +31,7 @@ const faults = [
   status(408),
 ]
 
-/** Plays a schedule over an emulator and an emptied database, and holds it to the law. @throws where it is broken */
+/** Plays a schedule with an emulator and an emptied database, and checks the law. @throws if the law is broken */
 export async function playSchedule(database: TestDatabase, schedule: Schedule): Promise<void> {
   const { list } = schedule
   const streams = streamsOf[list]
@@ -44,17 +44,17 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
   await using connection = connectClient(emulator.baseUrl, { apiToken: emulator.apiToken })
   const account = { database, emulator, streams, now }
   const law = createLaw(account, LOOKBACK_DAYS[list], { isToTheMinute: false, without: [] }, false)
-  const asked = { channels: emulator.channelIds, from: '2000-01-01' }
+  const scope = { channels: emulator.channelIds, from: '2000-01-01' }
   const change = (mutation: Mutation) => law.change(() => mutate(list, mutation, now()))
   const sync = async (trouble: Trouble): Promise<RunResult | undefined> => {
     resetFaults(emulator, schedule.clamp)
     await using session = await openRun(database, trouble)
     let calls = 0
-    let hasMet = false
+    let hasHappened = false
     const fetchPage: FetchPage = async (request, context) => {
       if (trouble.kind !== 'drift' || request.page > 1) calls++
-      if (calls === ('at' in trouble ? trouble.at : 0) && !hasMet) {
-        hasMet = true
+      if (calls === ('at' in trouble ? trouble.at : 0) && !hasHappened) {
+        hasHappened = true
         if (trouble.kind === 'abort')
           session.abort(new LivehouseError('run.interrupted', 'interrupted', { signal: 'SIGTERM' }))
         if (trouble.kind === 'drift') change(trouble.mutation)
@@ -86,9 +86,9 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
   const run = async (trouble: Trouble): Promise<RunResult | undefined> => {
     const before = await law.beforeRun()
     const result = await sync(trouble)
-    const ended = { code: result?.status === 'ok' ? 0 : 3, begunAt: now() }
-    await law.afterRun(before, { asked, ended, isLie: false, hasMore: false })
-    if (ended.code === 0) await law.requireExact(before)
+    const end = { code: result?.status === 'ok' ? 0 : 3, startedAt: now() }
+    await law.afterRun(before, { scope, end, isLie: false, hasMore: false })
+    if (end.code === 0) await law.requireExact(before)
     return result
   }
 
@@ -97,10 +97,10 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
     else if (step.kind === 'advance') time.nowMs += step.minutes * 60_000
     else await run(step.trouble)
   }
-  // A row that is gone is marked by the second proven reading that misses it; where over a tenth is gone, the first is not
-  // believed until another an hour later agrees.
+  // The second proven reading that misses a row marks it. If over a tenth of the rows is missing, the first reading is
+  // not believed until another one, an hour later, agrees.
   let last = await run({ kind: 'none' })
-  if (law.hasWithdrawn()) {
+  if (law.hasRemovals()) {
     time.nowMs += 61 * 60_000
     await run({ kind: 'none' })
     last = await run({ kind: 'none' })
@@ -117,7 +117,7 @@ function resetFaults({ faults: queue }: Emulator, clamp = Infinity): void {
   })
 }
 
-/** A session of its own for a run that is to be killed, that of the test for the others. */
+/** Opens a session for a run: one of its own if the run will be killed, otherwise the test's. */
 async function openRun({ db, url }: TestDatabase, trouble: Trouble) {
   const controller = new AbortController()
   const calls = new Set<Promise<unknown>>()
@@ -128,12 +128,12 @@ async function openRun({ db, url }: TestDatabase, trouble: Trouble) {
     db: (trouble.kind === 'kill' ? own?.withPlugin(mortalPlugin(trouble.at, die)) : own) ?? db,
     signal: controller.signal,
     abort: (reason: unknown) => controller.abort(reason),
-    /** Ends every connection of this run, as a server that stops does. */
+    /** Ends every connection of this run, as a stopping server does. */
     terminate: async () => {
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'mortal' and datname = current_database()`.execute(db)
     },
-    /** A call that the run has made: none goes on after its end. */
+    /** Tracks a call of the run, so that none continues after its end. */
     track: async <T>(call: Promise<T>): Promise<T> => {
       calls.add(call)
       return await call
@@ -143,13 +143,13 @@ async function openRun({ db, url }: TestDatabase, trouble: Trouble) {
       die()
       await Promise.allSettled(calls)
       await own.destroy()
-      // What a killed one held is free by the time of the next.
+      // The leases of a killed run have expired by the time of the next one.
       await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
     },
   }
 }
 
-/** A process that dies before its `at`-th statement: this one and all later ones are never sent. */
+/** Simulates a process that dies before its `at`-th statement: neither this one nor any later one is sent. */
 function mortalPlugin(at: number, onDeath: () => void): KyselyPlugin {
   let statements = 0
   return {

@@ -4,19 +4,19 @@ import { defaultSwitches, type Switches } from '../../../src/emulator/switches.t
 /** The lists of the world that change. */
 export type ListName = 'visitors' | 'records' | 'gifts' | 'signups'
 
-/** A change of a list. `pick` and `age` choose the row and the minutes by which a new one lies in the past. */
+/** A change of a list. `pick` chooses the row; `age` is how many minutes in the past a new one is. */
 export interface Mutation {
   readonly op: 'add' | 'twin' | 'change' | 'jump' | 'remove'
   readonly pick: number
   readonly age: number
 }
 
-/** What an arbitrary makes. */
-export type Made<Of> = Of extends fc.Arbitrary<infer Value> ? Value : never
-export type Trouble = Made<typeof trouble>
-export type Schedule = Made<typeof schedules>
+/** The values that an arbitrary generates. */
+export type ValueOf<Of> = Of extends fc.Arbitrary<infer Value> ? Value : never
+export type Trouble = ValueOf<typeof trouble>
+export type Schedule = ValueOf<typeof schedules>
 
-/** What services do differently. */
+/** What services may do differently. */
 export const switches: fc.Arbitrary<Switches> = fc
   .record({
     filterEnds: fc.constantFrom('inclusive', 'exclusive', 'half-open'),
@@ -31,7 +31,7 @@ export const switches: fc.Arbitrary<Switches> = fc
   })
   .map((chosen) => ({ ...defaultSwitches, ...chosen }))
 
-/** Minutes at which a history of nine days is cut in parts, and where the lookback ends. */
+/** The minutes at which a history of nine days is cut into parts, and where the lookback ends. */
 const edges = [6480, 4320, 8640, 3240, 9720, 2592, 1440, 2160].map((minutes) => minutes - 1)
 
 /** A change of one of these kinds. */
@@ -39,12 +39,12 @@ export function mutations(...ops: readonly Mutation['op'][]): fc.Arbitrary<Mutat
   return fc.record({ op: fc.constantFrom(...ops), pick: fc.nat(99), age: fc.nat(10_000) })
 }
 
-/** The minutes by which the clock goes on between two steps. */
+/** The minutes by which the clock advances between two steps. */
 export const pauses = fc.constantFrom(1, 7, 61, 600, 1500, 3000)
 
 const mutation = mutations('add', 'twin', 'change', 'jump', 'jump', 'remove')
 const at = fc.integer({ min: 1, max: 14 })
-/** What befalls a run; `at` counts calls, or statements of the database for a kill. */
+/** What happens to a run; `at` counts calls, or statements of the database for a kill. */
 const trouble = fc.oneof(
   fc.record({ kind: fc.constant('none') }),
   fc.record({
@@ -69,18 +69,18 @@ const step = fc.oneof(
 export const schedules = fc
   .record({
     list: fc.constantFrom('visitors', 'records', 'gifts', 'signups'),
-    // Of more than ten rows a page, every other reading of a list without a total has other pages.
+    // With more than ten rows per page, every other reading of a list without a total has other page boundaries.
     pageSize: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 2, max: 6 }) }, fc.constantFrom(11, 12)),
-    // Small pages count for less, and lists with a total may be longer: below one, those are cut too.
+    // Small pages count for less, and lists with a total may be longer: values below one cut these too.
     pagesPerSlice: fc.constantFrom(0.25, 0.5, 1, 2, 4, 8),
-    /** The service serves no larger pages; undefined where it serves what it is asked for. */
+    /** The largest page that the service serves; undefined for no limit. */
     clamp: fc.option(fc.integer({ min: 2, max: 5 }), { nil: undefined }),
     switches,
-    /** Of each list, minutes before the start. */
+    /** The ages of the rows of each list, in minutes before the start. */
     ages: fc.array(fc.oneof(fc.nat(8000), fc.constantFrom(...edges)), { maxLength: 24 }),
     steps: fc.array(step, { minLength: 1, maxLength: 7 }),
   })
-  // Where no empty page ends a list without a total, there may be no page smaller than two or three rows that tells its end.
+  // If no empty page ends a list without a total, pages of two or three rows may be too small to show its end.
   .map((each) =>
     each.list === 'gifts' && each.switches.beyondLastPage !== 'empty'
       ? { ...each, clamp: undefined, pageSize: each.pageSize + 2 }

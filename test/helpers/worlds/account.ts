@@ -38,30 +38,30 @@ const streamsOfGroup = {
   managers: ['managers'],
 } as const satisfies Record<Scenario['group'], readonly string[]>
 
-export interface Ended {
+export interface RunEnd {
   readonly code: number
-  /** What the service's clock showed when the run first asked for it: what is later than that is asked for by a later run. */
-  readonly begunAt: WallTime
+  /** The service's time when the run first called it. Only a later run reads what is later than that. */
+  readonly startedAt: WallTime
   readonly output: Readonly<Record<string, unknown>>
   readonly error: unknown
 }
 
-/** What a run is asked for beside its streams. */
-export interface Asked {
+/** What a run reads, besides its streams. */
+export interface RunScope {
   readonly channels: readonly string[]
   readonly from: string
-  /** A job with this lookback in place of a plain sync. */
+  /** The lookback of a job that runs instead of a plain sync. */
   readonly lookback?: number | undefined
 }
 
 export type WorldAccount = Awaited<ReturnType<typeof openWorldAccount>>
 
-/** An account in a world of its own, run through the command line. */
+/** Opens an account with a world of its own, which is used through the command line. */
 export async function openWorldAccount(database: TestDatabase, scenario: Scenario) {
   const { group } = scenario
   await emptyTables(database.db)
   await sql`delete from livehouse_ops.source`.execute(database.db)
-  /** Both in milliseconds; may be set. */
+  /** In milliseconds; both may be set. */
   const time = { serviceMs: FIXED_NOW, ownAheadMs: 0 }
   const now = () => wallTimeAt(time.serviceMs, TIME_ZONE)
   const worlds = Array.from({ length: CHANNELS }, (_, place) =>
@@ -78,15 +78,15 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
   furnish(first, scenario)
   /** Called when a call arrives, and when the answer to a later page is ready. */
   const hooks = { onCall: async (): Promise<void> => {} }
-  /** Runs under way, the innermost last. */
-  const underway: { begunAt: WallTime | undefined }[] = []
-  const arrived = async () => {
+  /** The runs that are under way, the innermost last. */
+  const runs: { startedAt: WallTime | undefined }[] = []
+  const onArrival = async () => {
     await hooks.onCall()
-    const innermost = underway.at(-1)
-    if (innermost) innermost.begunAt ??= Math.min(now(), now() + emulator.conditions.clockAheadMs / 1000)
+    const innermost = runs.at(-1)
+    if (innermost) innermost.startedAt ??= Math.min(now(), now() + emulator.conditions.clockAheadMs / 1000)
   }
   const emulator = await startEmulator({
-    clock: { now: () => time.serviceMs, sleep: arrived },
+    clock: { now: () => time.serviceMs, sleep: onArrival },
     world,
     switches: { ...scenario.switches, longestWindowDays: scenario.longestRange, largestTotal: scenario.cap },
     conditions: { latencyMs: 0.5, deepPageMs: 1 },
@@ -102,21 +102,21 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
   }
   const streams: readonly string[] = streamsOfGroup[group]
   const jobs = createTemporaryFolder('worlds')
-  const secret = { ...credentialsOf(emulator), LIVEHOUSE_API_TOKEN: '' }
-  const perform = async (verb: Command, argv: readonly string[], { channels, from }: Asked): Promise<Ended> => {
+  const credentials = { ...credentialsOf(emulator), LIVEHOUSE_API_TOKEN: '' }
+  const perform = async (verb: Command, argv: readonly string[], { channels, from }: RunScope): Promise<RunEnd> => {
     const environment = {
       ...environmentOf(emulator, database),
-      ...(scenario.fetchesTokens ? secret : {}),
+      ...(scenario.fetchesTokens ? credentials : {}),
       LIVEHOUSE_CHANNELS: channels.join(),
       LIVEHOUSE_HISTORY_FROM: from,
       LIVEHOUSE_JOBS_DIR: jobs,
     }
-    const begun: (typeof underway)[number] = { begunAt: undefined }
-    underway.push(begun)
+    const current: (typeof runs)[number] = { startedAt: undefined }
+    runs.push(current)
     const { code, printed, error } = await runVerb(verb, [...argv, '--json'], { environment, clock })
-    underway.pop()
+    runs.pop()
     const output = printed.length > 0 ? JSON.parse(printed.join('')) : {}
-    return { code: code ?? exitCodeOfError(error), begunAt: begun.begunAt ?? now(), output, error }
+    return { code: code ?? exitCodeOfError(error), startedAt: current.startedAt ?? now(), output, error }
   }
   return {
     database,
@@ -127,8 +127,8 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
     time,
     now,
     hooks,
-    /** What happens to calls from now on, beside what the world is like. */
-    befall: (faults: readonly Fault[]) => {
+    /** Sets the faults from now on, besides the limits of the service. */
+    setFaults: (faults: readonly Fault[]) => {
       const limits = endpoints[group].flatMap((endpoint) => [
         ...(scenario.clamp === undefined ? [] : [{ endpoint, effect: clampedTo(scenario.clamp) }]),
         ...(scenario.hides ? [{ endpoint, effect: hiding }] : []),
@@ -136,17 +136,17 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
       ])
       emulator.faults.splice(0, Infinity, ...limits, ...faults)
     },
-    sync: async (asked: Asked): Promise<Ended> => {
-      const { lookback } = asked
-      if (lookback === undefined) return await perform(sync, ['--streams', streams.join()], asked)
+    sync: async (scope: RunScope): Promise<RunEnd> => {
+      const { lookback } = scope
+      if (lookback === undefined) return await perform(sync, ['--streams', streams.join()], scope)
       const lookbackDays = { gifts: lookback, signups: lookback, watch_records: lookback }
       const job = JSON.stringify({ cron: '@weekly', streams, lookbackDays })
       writeFileSync(join(jobs, `late-${lookback}.ts`), `export default ${job}`)
-      return await perform(run, [`late-${lookback}`], asked)
+      return await perform(run, [`late-${lookback}`], scope)
     },
-    audit: async (asked: Asked): Promise<Ended> => {
+    audit: async (scope: RunScope): Promise<RunEnd> => {
       const range = group === 'gifts' ? ['--from', '2000-01-01'] : []
-      return await perform(audit, ['--streams', streams.join(), ...range], asked)
+      return await perform(audit, ['--streams', streams.join(), ...range], scope)
     },
     [Symbol.asyncDispose]: () => emulator[Symbol.asyncDispose](),
   }

@@ -3,7 +3,7 @@ import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { identityOf, timesOf } from '../model/model-world.ts'
 import { canonical } from '../read-table.ts'
 
-/** What each table holds, or is to hold. */
+/** The rows of each table. */
 export type Rows = ReadonlyMap<string, TruthRows>
 type TruthRows = readonly TruthRow[]
 /** What rows are compared by. */
@@ -11,41 +11,41 @@ export type ToText = (row: TruthRow) => string
 
 /** How closely rows are compared. */
 export interface Precision {
-  /** Times of gifts and signups came to the minute once, and may stay so. */
+  /** The service once sent times of gifts and signups without seconds, and these may remain. */
   readonly isToTheMinute: boolean
   /** Columns that may differ. */
   readonly without: readonly string[]
 }
 
-/** A row as text, its fields in an order of their own. */
+/** A row as text, with its fields sorted. */
 export function textOf(row: TruthRow, { isToTheMinute, without }: Precision): string {
   const compared = Object.entries(row).filter(([name]) => !without.includes(name))
   const text = JSON.stringify(canonical(Object.fromEntries(compared)))
   return isToTheMinute ? toTheMinute(text) : text
 }
 
-/** The instants in a text, without their seconds. */
+/** Cuts the instants in a text to the minute. */
 export const toTheMinute = (text: string): string => text.replaceAll(/(T\d\d:\d\d):\d\dZ/g, '$1')
 
-/** What a row is the same by, in its channel. */
+/** Identifies a row among those of all streams and channels. */
 export function nameOf(stream: string, row: TruthRow): string {
   return `${stream} ${JSON.stringify(row.channel_id)} ${identityOf(stream, row)}`
 }
 
-/** How many there are of each identity. */
+/** Counts the rows of each identity. */
 export function countRows(rows: Rows, toName = (name: string) => name): Map<string, number> {
   return countTexts([...rows].flatMap(([stream, each]) => each.map((row) => toName(nameOf(stream, row)))))
 }
 
-/** Those of the rows that the others have too, each as often, and those that they lack. */
+/** Splits rows into those that the others have too, as often, and those that they lack. */
 export function compareRows(rows: TruthRows, others: TruthRows, toText: ToText) {
-  const left = countTexts(others.map(toText))
+  const unmatched = countTexts(others.map(toText))
   const common: TruthRow[] = []
   const extra: TruthRow[] = []
   for (const row of rows) {
     const text = toText(row)
-    const count = left.get(text) ?? 0
-    left.set(text, count - 1)
+    const count = unmatched.get(text) ?? 0
+    unmatched.set(text, count - 1)
     if (count > 0) common.push(row)
     else extra.push(row)
   }
@@ -58,12 +58,12 @@ export function countTexts(texts: readonly string[]): Map<string, number> {
   return counts
 }
 
-/** @throws where rows that are expected are not present as often */
-export function requireThere(name: string, expected: TruthRows, present: TruthRows, toText: ToText): void {
+/** @throws unless all expected rows are present, as often */
+export function requirePresent(name: string, expected: TruthRows, present: TruthRows, toText: ToText): void {
   requireNone(name, 'missing', compareRows(expected, present, toText).extra, present)
 }
 
-/** @throws with the first of the rows that are wrong, and what stands in its place */
+/** @throws if there are such rows, with the first of them and its counterparts on the other side */
 export function requireNone(name: string, what: string, [first, ...others]: TruthRows, otherSide: TruthRows): void {
   if (first === undefined) return
   const alike = otherSide.filter((row) => identityOf(name, row) === identityOf(name, first))
@@ -71,13 +71,13 @@ export function requireNone(name: string, what: string, [first, ...others]: Trut
   throw new Error(`${1 + others.length} rows of ${name} are ${what}: ${shown}`)
 }
 
-/** On the service's wall clock; what has no time counts as new. */
+/** The time of a row on the service's wall clock; a row without a time counts as new. */
 export function timeOf(row: TruthRow): WallTime {
   const [instant] = timesOf(row)
   return instant === undefined ? Number.POSITIVE_INFINITY : wallTimeAt(instant, 'Asia/Shanghai')
 }
 
-/** Whether any of its times is not before this. */
+/** Whether any time of a row is at or after this one. */
 export function isYounger(row: TruthRow, than: WallTime): boolean {
   return timesOf(row).some((at) => wallTimeAt(at, 'Asia/Shanghai') >= than)
 }

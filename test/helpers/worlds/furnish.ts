@@ -5,13 +5,13 @@ import { createWorld } from '../../../src/emulator/world/create-world.ts'
 import type { ModelWorld } from '../model/model-world.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Gifts and old records that the service counts when it cuts its pages, and never shows. */
+/** Marks a gift that the service counts when it cuts its pages, but never shows. HIDDEN_NICK marks an old record. */
 const HIDDEN_GIFT = 66
-/** Of one person within a second; whole pages of them would be an ignored page parameter. */
+/** Of one person in one second; whole pages of them would mean an ignored page parameter. */
 const MOST_EQUAL_SIGNUPS = 2
 const HIDDEN_NICK = 'never shown'
 
-/** Equal rows, hidden ones, old records and enough managers. */
+/** Adds equal rows, hidden rows, old records and managers to a world. */
 export function furnish({ world }: ModelWorld, { group, ages, equal, hides, oldRecords }: Scenario): void {
   const [channel] = world.channels.values()
   const gift = channel?.gifts.rows[0]
@@ -44,15 +44,15 @@ export function furnish({ world }: ModelWorld, { group, ages, equal, hides, oldR
   }
 }
 
-/** Leaves out of each page what the service never shows. */
+/** Leaves out the rows that the service never shows. */
 export const hiding = withheldRows((item) => Object(item).gift_id === HIDDEN_GIFT || Object(item).nick === HIDDEN_NICK)
 
-/** Whether the service never shows it. */
+/** Whether the service never shows this row. */
 export function isHidden(row: Readonly<Record<string, unknown>>): boolean {
   return row.gift_id === String(HIDDEN_GIFT) || row.nickname === HIDDEN_NICK
 }
 
-/** No page is larger. */
+/** Limits the size of pages. */
 export function clampedTo(size: number): FaultEffect {
   const clamp = (asked: number) => Math.min(asked, size)
   return {

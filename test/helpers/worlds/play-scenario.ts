@@ -5,25 +5,25 @@ import { LOOKBACK_DAYS, SETTLE } from '../model/model-world.ts'
 import type { Mutation } from '../model/schedule.ts'
 import type { Fault } from '../../../src/emulator/faults.ts'
 import type { TestDatabase } from '../postgres.ts'
-import { type Asked, type Ended, openWorldAccount, type WorldAccount } from './account.ts'
-import { type Before, createLaw, type Happened } from './law.ts'
+import { openWorldAccount, type RunEnd, type RunScope, type WorldAccount } from './account.ts'
+import { createLaw, type RunFacts, type StateBefore } from './law.ts'
 import type { Scenario, Step } from './scenario.ts'
 import { kindOf, renamedColumn, type Scene, type Trouble } from './troubles.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = DAY * 1000
 const HISTORY_DAYS = 9
-/** Syncs of a world at rest that must suffice, and the hours before each. */
+/** The hours before each of the syncs that must suffice once the world is at rest. */
 const REST_HOURS = [1.1, 1.1, 1.1, 24.5, 1.1, 1.1]
 
-/** Four of these, and the ledger joins what it has of the first two. */
+/** After four nights this long, the ledger has merged the slices of the first two. */
 const LONG_NIGHT_DAYS = 3
-/** Before another run takes over. */
+/** How many rows change before another run takes over. */
 const CHANGED_ROWS = 6
-/** Of ten calls each, for the old records, after those for which a clock that is a month ahead has spent the calls. */
+/** Days of ten calls that the old records may need, after those whose calls a clock that is a month ahead has spent. */
 const MOST_WAITING_DAYS = 42
 
-/** Plays one scenario and holds it to the law. @throws where it is broken */
+/** Plays one scenario and checks the law. @throws if the law is broken */
 export async function playScenario(database: TestDatabase, scenario: Scenario): Promise<void> {
   const { group, steps } = scenario
   await using account = await openWorldAccount(database, scenario)
@@ -39,11 +39,11 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   const channelIds = emulator.channelIds
   const start = account.now()
   const from = group === 'old' ? '2024-01-01' : formatWallDate(start - HISTORY_DAYS * DAY)
-  const everything: Asked = { channels: channelIds, from }
-  /** On which days a channel was not known; of all at once, none counts. */
+  const everything: RunScope = { channels: channelIds, from }
+  /** The days on which a channel was unknown; days on which all were do not count. */
   const unknownDays = new Map<string, Set<string>>()
   let isUnsound = false
-  /** The lookback that reads what has changed late. */
+  /** The lookback of the job that still has to read late changes. */
   let latePending: number | undefined
 
   const change = (channel: number, mutation: Mutation, lookbackDays?: number) => {
@@ -56,10 +56,10 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     if (row) law.change(() => channel?.oldRecords.remove(row))
   }
 
-  const run = async (asked: Asked, troubles: readonly Trouble[] = []): Promise<Ended> => {
+  const run = async (scope: RunScope, troubles: readonly Trouble[] = []): Promise<RunEnd> => {
     let calls = 0
     const whenCalled: { readonly number: number; readonly act: () => void | Promise<void> }[] = []
-    const held: { readonly before: Before; readonly happened: Happened }[] = []
+    const innerRuns: { readonly before: StateBefore; readonly facts: RunFacts }[] = []
     const ownAheadMs = time.ownAheadMs
     const isLie = troubles.some((trouble) => kindOf(trouble).lies)
     const scene: Scene = {
@@ -78,40 +78,40 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
         await sql`delete from livehouse_ops.leases`.execute(database.db)
         for (let pick = 0; pick < CHANGED_ROWS; pick++) change(0, { op: pick % 2 ? 'jump' : 'change', pick, age: 0 })
         const before = await law.beforeRun()
-        const ended = await account.sync(everything)
-        held.push({ before, happened: { asked: everything, ended, isLie, hasMore: latePending !== undefined } })
+        const end = await account.sync(everything)
+        innerRuns.push({ before, facts: { scope: everything, end, isLie, hasMore: latePending !== undefined } })
       },
     }
     const before = await law.beforeRun()
-    const faults = troubles.flatMap((trouble) => kindOf(trouble).befall(trouble, scene))
-    account.befall(faults)
+    const faults = troubles.flatMap((trouble) => kindOf(trouble).start(trouble, scene))
+    account.setFaults(faults)
     account.hooks.onCall = async () => {
       const number = ++calls
       for (const { number: at, act } of whenCalled) if (at === number) await act()
     }
-    const ended = await account.sync(asked)
+    const end = await account.sync(scope)
     account.hooks.onCall = async () => {}
     Object.assign(emulator.conditions, { clockAheadMs: 0, frontPageAgeMs: 0 })
     noteUnknown(faults, unknownDays, account)
     const isLost = (channel: string) => (unknownDays.get(channel)?.size ?? 0) >= 3
-    const known = asked.channels.filter((channel) => !isLost(channel))
-    const happened = { asked: { ...asked, channels: known }, ended, isLie, hasMore: latePending !== undefined }
-    await law.afterRun(before, happened)
-    if (!isLie) for (const { before: earlier, happened: inner } of held) await law.requireStill(earlier, inner)
+    const channels = scope.channels.filter((channel) => !isLost(channel))
+    const facts = { scope: { ...scope, channels }, end, isLie, hasMore: latePending !== undefined }
+    await law.afterRun(before, facts)
+    if (!isLie) for (const inner of innerRuns) await law.requireStill(inner.before, inner.facts)
     time.ownAheadMs = ownAheadMs
     const isHarmless = troubles.every((trouble) => kindOf(trouble).isHarmless)
     const isExcused = scenario.depth !== undefined || isUnsound
-    if (isHarmless && !isExcused && ended.code !== 0 && ended.code !== 4)
-      throw notGreen('a run that met nothing that harms it', ended)
-    if (ended.code !== 0 || !isHarmless) isUnsound = true
-    return ended
+    if (isHarmless && !isExcused && end.code !== 0 && end.code !== 4)
+      throw notGreen('a run that met only harmless troubles', end)
+    if (end.code !== 0 || !isHarmless) isUnsound = true
+    return end
   }
-  const runJob = async (troubles: readonly Trouble[] = []): Promise<Ended> => {
-    const ended = await run({ ...everything, lookback: latePending }, troubles)
-    if (ended.code === 0 && !troubles.some((trouble) => kindOf(trouble).lies)) latePending = undefined
-    return ended
+  const runJob = async (troubles: readonly Trouble[] = []): Promise<RunEnd> => {
+    const end = await run({ ...everything, lookback: latePending }, troubles)
+    if (end.code === 0 && !troubles.some((trouble) => kindOf(trouble).lies)) latePending = undefined
+    return end
   }
-  /** By day the list changes so, and gets a new row. */
+  /** Syncs in each of these nights. With `op`, the list changes and gets a new row before each sync. */
   const playNights = async (nights: number, days: number, op?: Mutation['op']): Promise<void> => {
     for (let night = 0; night < nights; night++) {
       if (op) change(0, { op, pick: night, age: 50 })
@@ -149,15 +149,15 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     }
   }
   const audit = async (loses: number): Promise<void> => {
-    account.befall([])
+    account.setFaults([])
     const wasGreen = (await run(everything)).code === 0
-    // Where as many rows are lost as are not counted, the numbers are equal.
+    // If as many rows are lost as a capped total leaves out, the numbers are equal.
     const lost = loses > 0 && scenario.cap === undefined ? await loseRows(account) : 0
     const first = await account.audit(everything)
     const isEqual = await law.isEqual()
     const isAllKnown = [...unknownDays.values()].every(({ size }) => size < 3)
     if (first.code === 0 && wasGreen && !isEqual && isAllKnown && lost > 0)
-      throw new Error('an audit finds no difference where rows are lost')
+      throw new Error('an audit finds no difference although rows are lost')
     if (lost > 0 || reopens(first)) {
       isUnsound = true
       const second = await account.audit(everything)
@@ -168,8 +168,8 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
 
   for (const step of steps) await play(step)
 
-  let last: Ended | undefined
-  account.befall([])
+  let last: RunEnd | undefined
+  account.setFaults([])
   for (const hours of REST_HOURS) {
     time.serviceMs += hours * 60 * MINUTE_MS
     isUnsound = true
@@ -184,11 +184,11 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   if (!isRefused) await law.atRest()
 }
 
-function notGreen(what: string, ended: Ended | undefined): Error {
-  return new Error(`${what} ended with ${ended?.code}: ${JSON.stringify(ended?.output.errors)} ${String(ended?.error)}`)
+function notGreen(what: string, end: RunEnd | undefined): Error {
+  return new Error(`${what} ended with ${end?.code}: ${JSON.stringify(end?.output.errors)} ${String(end?.error)}`)
 }
 
-function reopens({ output }: Ended): boolean {
+function reopens({ output }: RunEnd): boolean {
   const { partitions } = Object(output.audit)
   return Array.isArray(partitions) && partitions.some((each) => Object(each).reopened.length > 0)
 }
@@ -200,7 +200,7 @@ function noteUnknown(faults: readonly Fault[], days: Map<string, Set<string>>, a
   }
 }
 
-/** A question is renamed, or two change places. */
+/** Renames a question, or swaps two. */
 function editHeaders({ emulator }: WorldAccount, pick: number): void {
   const [channel] = emulator.world.channels.values()
   const [form] = channel?.questionnaires.rows ?? []
@@ -213,7 +213,7 @@ function editHeaders({ emulator }: WorldAccount, pick: number): void {
   channel.questionnaires.replace(form, { ...form, questions })
 }
 
-/** The warehouse loses a row of those that are covered. @returns how many */
+/** Deletes one covered row from the warehouse, if there is one. @returns how many it has deleted */
 async function loseRows({ database, streams, time: { serviceMs } }: WorldAccount): Promise<number> {
   const name = streams.at(-1) ?? 'gifts'
   const stream = findStream(name)

@@ -22,36 +22,36 @@ import type { ListName, Mutation } from '../model/schedule.ts'
 /** What one scenario is about: a list that changes, or one of those that do not. */
 export type Group = ListName | 'old' | 'managers'
 
-/** One of the table below, and what chooses its kind, place and number. */
+/** An entry of the table below, and random numbers that choose its details. */
 export interface Trouble {
   readonly name: TroubleName
   readonly pick: number
   readonly at: number
 }
 
-/** What a trouble may touch. */
+/** What a trouble can use and change. */
 export interface Scene {
   readonly group: Group
   readonly list: string
   readonly channelIds: readonly string[]
-  /** Changes the list, if it is one that changes. */
+  /** Changes the list of the group, if it has one that changes. */
   readonly change: (mutation: Mutation) => void
-  /** Before the call of this number arrives, or its answer leaves. */
+  /** Acts before the call of this number arrives, or before its answer leaves. */
   readonly whenCalled: (number: number, act: () => void | Promise<void>) => void
   readonly moveClocks: (by: { readonly serviceMs?: number; readonly ownMs?: number }) => void
   readonly dateAnswersAheadBy: (ms: number, frontPageAgeMs?: number) => void
-  /** The leases of this run expire, another run comes and goes, and this one goes on. */
+  /** Lets the leases of this run expire, runs another sync, and then lets this run continue. */
   readonly loseLeases: () => Promise<void>
 }
 
 interface Kind {
-  /** Where it can happen; everywhere when not given. */
+  /** The groups in which it can happen; all if not given. */
   readonly groups?: readonly Group[]
   readonly weight?: number
-  /** What the service says of its rows is not what it holds; nothing can tell. */
+  /** The service misreports its rows, and nothing shows it. */
   readonly lies?: true
   readonly isHarmless?: true
-  readonly befall: (trouble: Trouble, scene: Scene) => readonly Fault[]
+  readonly start: (trouble: Trouble, scene: Scene) => readonly Fault[]
 }
 
 const HOUR_MS = 3_600_000
@@ -59,25 +59,25 @@ const passing = [status(503), html(502), cutBody(), connectionReset(), refusal(4
 const refusals = [status(404), status(400), status(403), refusal(400009), errorsObject(400009), errorsObject(404000)]
 const timed = ['gifts', 'signups'] as const
 const renamed = { gifts: 'phone', records: 'phone', visitors: 'nick' } as const
-/** The column that a renamed field fills, by the table's name. */
+/** The column that the renamed field fills. */
 export const renamedColumn: Partial<Record<Group, string>> = { gifts: 'phone', records: 'phone', visitors: 'nickname' }
 
 export const troubles = {
   passes: {
     isHarmless: true,
-    // Of the ten calls of a day only one attempt is repeated.
-    befall: ({ pick, at }, { list, group }) => {
+    // With ten calls a day, a call is repeated only once.
+    start: ({ pick, at }, { list, group }) => {
       const times = group === 'old' ? 1 : 1 + (at % 2)
       return [{ effect: passing[pick % passing.length] ?? html(500), endpoint: list, times }]
     },
   },
   'is busy with tokens': {
     isHarmless: true,
-    befall: ({ pick }) => [{ effect: errcode(5000, 'system busy'), endpoint: 'token', times: 1 + (pick % 2) }],
+    start: ({ pick }) => [{ effect: errcode(5000, 'system busy'), endpoint: 'token', times: 1 + (pick % 2) }],
   },
   'refuses pages': {
     weight: 2,
-    befall: ({ pick, at }, { list, group }) => {
+    start: ({ pick, at }, { list, group }) => {
       const page = group === 'old' ? at % 4 : 1 + (at % 4)
       const effect = beyondPage(page, refusals[pick % refusals.length] ?? status(404))
       return [{ effect, endpoint: list, ...(pick % 2 && { times: 40 }) }]
@@ -85,33 +85,33 @@ export const troubles = {
   },
   'has no status': {
     groups: ['old'],
-    befall: ({ at }) => [{ effect: beyondPage(at % 4, jsonBody({ status: 'n', msg: 'no' })), endpoint: 'userRecords' }],
+    start: ({ at }) => [{ effect: beyondPage(at % 4, jsonBody({ status: 'n', msg: 'no' })), endpoint: 'userRecords' }],
   },
-  'sends nothing': { groups: ['gifts'], lies: true, befall: (_, { list }) => [{ effect: noRows(), endpoint: list }] },
+  'sends nothing': { groups: ['gifts'], lies: true, start: (_, { list }) => [{ effect: noRows(), endpoint: list }] },
   'sends half': {
     groups: ['gifts'],
     lies: true,
-    befall: ({ pick }, { list }) => [
+    start: ({ pick }, { list }) => [
       { effect: withheldRows((item) => (JSON.stringify(item).length + pick) % 2 === 0), endpoint: list },
     ],
   },
   'skips a row': {
     groups: ['records', 'visitors', 'signups'],
-    befall: ({ pick, at }, { list }) => [{ effect: missingRow(pick % 3), endpoint: list, page: 1 + (at % 3) }],
+    start: ({ pick, at }, { list }) => [{ effect: missingRow(pick % 3), endpoint: list, page: 1 + (at % 3) }],
   },
   'repeats a page': {
     groups: ['records', 'visitors', 'signups'],
-    befall: ({ at }, { list }) => [{ effect: repeatedPage(), endpoint: list, page: 2 + (at % 2), times: 1 + (at % 3) }],
+    start: ({ at }, { list }) => [{ effect: repeatedPage(), endpoint: list, page: 2 + (at % 2), times: 1 + (at % 3) }],
   },
   'is live': {
     groups: ['gifts', 'signups', 'records', 'visitors'],
-    befall: ({ pick }, { list, change }) => [
+    start: ({ pick }, { list, change }) => [
       { effect: meanwhile(() => change({ op: 'add', pick, age: pick % 2 ? 0 : pick })), endpoint: list, times: 40 },
     ],
   },
   'has one late row': {
     groups: ['gifts', 'signups', 'records', 'visitors'],
-    befall: ({ pick, at }, { change, whenCalled }) => {
+    start: ({ pick, at }, { change, whenCalled }) => {
       const op = (['add', 'change', 'remove', 'jump'] as const)[pick % 4] ?? 'add'
       whenCalled(1 + (at % 12), () => change({ op, pick, age: 60 + pick * 13 }))
       return []
@@ -120,7 +120,7 @@ export const troubles = {
   'renames a field': {
     groups: ['gifts', 'records', 'visitors'],
     lies: true,
-    befall: (_, { list, group }) => {
+    start: (_, { list, group }) => {
       const from = Reflect.get(renamed, group)
       const rename = (item: unknown) => {
         const { [from]: value, ...others } = Object(item)
@@ -132,14 +132,14 @@ export const troubles = {
   'tells times to the minute': {
     groups: timed,
     lies: true,
-    befall: (_, { list }) => [
+    start: (_, { list }) => [
       { effect: changedRows((item) => withTime(item, (time) => time.slice(0, 16))), endpoint: list },
     ],
   },
   'has unreadable values': {
     groups: timed,
     lies: true,
-    befall: ({ pick, at }, { list }) => {
+    start: ({ pick, at }, { list }) => {
       const isMeant = (time: string) => Number(time.slice(14, 16)) % 4 === pick % 4
       const noMoney = (item: unknown) => ('money' in Object(item) ? { ...Object(item), money: 'much' } : item)
       const noTime = (item: unknown) => withTime(item, (time) => (isMeant(time) ? 'soon' : time))
@@ -149,7 +149,7 @@ export const troubles = {
   'does not know a channel': {
     groups: ['gifts', 'signups', 'records', 'visitors'],
     weight: 2,
-    befall: ({ pick }, { channelIds }) => {
+    start: ({ pick }, { channelIds }) => {
       const effect = refusal(404002, 'No such activity')
       return [pick % 3 === 0 ? { effect, channelId: channelIds[pick % channelIds.length] ?? '' } : { effect }]
     },
@@ -157,7 +157,7 @@ export const troubles = {
   'has another time than we': {
     weight: 2,
     isHarmless: true,
-    befall: ({ pick, at }, { moveClocks, whenCalled, dateAnswersAheadBy }) => {
+    start: ({ pick, at }, { moveClocks, whenCalled, dateAnswersAheadBy }) => {
       if (at % 4 === 1) dateAnswersAheadBy(0, 240 * HOUR_MS)
       const ownMs = ([96, 25, -25, 0.3, -30][pick % 5] ?? 1) * HOUR_MS
       if (at % 3 === 0) whenCalled(1 + (at % 7), () => moveClocks({ ownMs }))
@@ -166,7 +166,7 @@ export const troubles = {
     },
   },
   'puts its clock on': {
-    befall: ({ pick, at }, { moveClocks, whenCalled }) => {
+    start: ({ pick, at }, { moveClocks, whenCalled }) => {
       const serviceMs = ([0.25, 3, -0.25, -3][pick % 4] ?? 1) * HOUR_MS
       if (at % 2) whenCalled(1 + (at % 7), () => moveClocks({ serviceMs }))
       else moveClocks({ serviceMs })
@@ -174,7 +174,7 @@ export const troubles = {
     },
   },
   'dates its answers wrongly': {
-    befall: ({ pick, at }, { dateAnswersAheadBy, whenCalled }) => {
+    start: ({ pick, at }, { dateAnswersAheadBy, whenCalled }) => {
       whenCalled(at % 3 ? 1 : 1 + (at % 12), () => dateAnswersAheadBy(([96, 25, 720, -25][pick % 4] ?? 1) * HOUR_MS))
       return []
     },
@@ -182,7 +182,7 @@ export const troubles = {
   'sees another run take over': {
     groups: ['gifts', 'signups', 'records', 'visitors'],
     weight: 2,
-    befall: ({ at }, { whenCalled, loseLeases }) => {
+    start: ({ at }, { whenCalled, loseLeases }) => {
       whenCalled(1 + (at % 12), loseLeases)
       return []
     },
@@ -197,7 +197,7 @@ function isName(name: string): name is TroubleName {
   return name in troubles
 }
 
-/** Each that can happen there, as often as its weight says. */
+/** The troubles that can happen in a group, with their weights. */
 export function troublesOf(group: Group): readonly fc.WeightedArbitrary<Trouble>[] {
   return Object.keys(troubles)
     .filter(isName)
@@ -208,12 +208,12 @@ export function troublesOf(group: Group): readonly fc.WeightedArbitrary<Trouble>
     })
 }
 
-/** Every page after this one, whatever size it is asked for in, meets the effect. */
+/** Applies the effect to every page after this one, whatever its size. */
 export function beyondPage(page: number, effect: FaultEffect): FaultEffect {
-  return whereAsked((asked) => asked.page > page, effect)
+  return whereAsked((query) => query.page > page, effect)
 }
 
-/** Where the time of a row stands: under a name, or in its last cell. */
+/** Changes the time of a row, which is a field or the last cell. */
 export function withTime(item: unknown, change: (time: string) => string): unknown {
   if (Array.isArray(item)) return [...item.slice(0, -1), change(String(item.at(-1)))]
   const { uptime } = Object(item)
