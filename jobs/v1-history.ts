@@ -2,7 +2,7 @@ import { defineJob } from 'livehouse'
 
 /**
  * Reads the watch records from before December 2018, which only version 1 of the interface has: ten calls a day until
- * all have landed. Due after midnight, when calls are left. To turn it on, set `enabled: true`, here or in a copy.
+ * all have landed. Due after midnight, when calls are free. To turn it on, set `enabled: true`, here or in a copy.
  */
 export default defineJob({
   enabled: false,
