@@ -99,7 +99,7 @@ async function playRound(bench: Bench, seed: number): Promise<RoundEnd> {
       machines,
       seed,
       count,
-      // What a delayed worker still has in hand is then older than what the service has.
+      // What a delayed worker still has to write is then older than what the service has.
       onMishap: (number) => change(rolling, endsAt - ROLLED * (1 - number / count)),
     })
     const unfinished = await waitForRest(db)

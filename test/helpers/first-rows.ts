@@ -33,7 +33,7 @@ export function times<T>(count: number, make: (n: number) => T): readonly T[] {
 /** Adds visits, gifts and signups at these wall times. Only the first questionnaire stays, with only these signups. */
 export function addRows(emulator: Pick<Emulator, 'world'>, count: number, timeOf: (n: number) => WallTime): void {
   const { channel, form, record, gift, signup } = firstRows(emulator)
-  // A questionnaire without signups in its newest part shows nothing.
+  // The others may have no recent signups: then nothing shows that the service limits their ranges.
   for (const other of channel.questionnaires.rows.slice(1)) channel.questionnaires.remove(other)
   for (let n = 0; n < count; n++) {
     const at = timeOf(n)

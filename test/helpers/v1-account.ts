@@ -18,7 +18,7 @@ export async function startV1Account() {
   const nextDay = () => account.clock.passHours(24)
   return Object.assign(account, {
     nextDay,
-    /** Acts on each of so many days; afterwards it is the next day. @returns the results */
+    /** Acts on each of `days` days; afterwards the next day has begun. @returns the results */
     eachDay: async <T>(days: number, act: (day: number) => Promise<T>): Promise<readonly T[]> => {
       const results: T[] = []
       for (let day = 1; day <= days; day++) {

@@ -114,7 +114,7 @@ export const dayOf = (ms: number): string => (Number.isNaN(ms) ? '' : clockOf(ms
 /** Monday is 1. */
 export const weekdayOf = (day: string): number => new Date(day).getUTCDay() || 7
 
-/** The day so many days later. */
+/** The day `days` days later. */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 }
