@@ -22,8 +22,9 @@ export const heldPartitions = sql`select from livehouse_ops.leases where name li
 
 /** Starts an account whose runs go through the queue, for workers that are processes of their own. */
 export async function startQueueAccount(given?: TestDatabase) {
-  const emulator = await startEmulator({ channels: 2, viewers: 60 })
-  const database = given ?? (await createTestDatabase())
+  const resources = new AsyncDisposableStack()
+  const database = resources.use(given ?? (await createTestDatabase()))
+  const emulator = resources.use(await startEmulator({ channels: 2, viewers: 60 }))
   const environment: Settings = { ...environmentOf(emulator, database), LOG_LEVEL: 'info' }
   const run = async (verb: Command, argv: readonly string[] = [], settings: Settings = {}, signal?: AbortSignal) => {
     const context = { environment: { ...environment, ...settings }, clock: systemClock, ...(signal && { signal }) }
@@ -76,10 +77,7 @@ export async function startQueueAccount(given?: TestDatabase) {
       const runs = database.db.selectFrom('livehouse_ops.runs').select(['command', 'status']).orderBy('run_id')
       return (await runs.execute()).map((each) => `${each.command} ${each.status}`)
     },
-    [Symbol.asyncDispose]: async () => {
-      await emulator[Symbol.asyncDispose]()
-      await database[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: async () => await resources.disposeAsync(),
   }
 }
 

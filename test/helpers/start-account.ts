@@ -18,8 +18,9 @@ type AccountOptions = EmulatorOptions & Parameters<typeof createTestDatabase>[0]
  */
 export async function startAccount({ isMigrated = true, isPublished = true, ...options }: AccountOptions = {}) {
   const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
-  const database = await createTestDatabase({ isMigrated, isPublished })
-  const emulator = await startEmulator({ channels: 2, viewers: 60, clock, ...options })
+  const resources = new AsyncDisposableStack()
+  const database = resources.use(await createTestDatabase({ isMigrated, isPublished }))
+  const emulator = resources.use(await startEmulator({ channels: 2, viewers: 60, clock, ...options }))
   const environment = environmentOf(emulator, database)
   /** Runs a verb with the settings of the account; `settings` adds to them. */
   const run = async (
@@ -47,9 +48,6 @@ export async function startAccount({ isMigrated = true, isPublished = true, ...o
       await runJson(sync, typeof asked === 'string' ? ['--streams', asked] : asked, settings),
     /** Expects the warehouse to equal the service, for all streams if none are named. */
     expectTruth: async (names?: readonly string[]) => await expectTruth({ emulator, database }, names),
-    [Symbol.asyncDispose]: async () => {
-      await emulator[Symbol.asyncDispose]()
-      await database[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: async () => await resources.disposeAsync(),
   }
 }

@@ -16,11 +16,12 @@ export type TestPipeline = Awaited<ReturnType<typeof startPipeline>>
 /** Starts an emulator, a new warehouse and the pipeline between them, with a clock like that of `startAccount`. */
 export async function startPipeline(options: EmulatorOptions = {}) {
   const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
-  const database = await createTestDatabase()
-  const emulator = await startEmulator({ channels: 2, viewers: 60, clock, ...options })
+  const resources = new AsyncDisposableStack()
+  const database = resources.use(await createTestDatabase())
+  const emulator = resources.use(await startEmulator({ channels: 2, viewers: 60, clock, ...options }))
   const { db } = database
   const reserve = callBudget(db, { v1Budget: 10, v1BudgetScope: 'account', timeZone: TIME_ZONE }, clock)
-  const connection = connectClient(emulator.baseUrl, { apiToken: emulator.apiToken, clock, reserve })
+  const connection = resources.use(connectClient(emulator.baseUrl, { apiToken: emulator.apiToken, clock, reserve }))
 
   return {
     emulator,
@@ -41,10 +42,6 @@ export async function startPipeline(options: EmulatorOptions = {}) {
       }),
     /** Expects the warehouse to equal the service, for all streams if none are named. */
     expectTruth: async (names?: readonly string[]) => await expectTruth({ emulator, database }, names),
-    [Symbol.asyncDispose]: async () => {
-      await connection[Symbol.asyncDispose]()
-      await emulator[Symbol.asyncDispose]()
-      await database[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: async () => await resources.disposeAsync(),
   }
 }

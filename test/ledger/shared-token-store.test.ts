@@ -73,7 +73,8 @@ test('a process that freezes while it renews the token holds no connection, and 
 async function startTwo(options: EmulatorOptions = {}) {
   const time = { nowMs: FIXED_NOW }
   const clock = { now: () => time.nowMs, sleep: systemClock.sleep }
-  const emulator = await startEmulator({ channels: 1, viewers: 3, days: 1, clock, ...options })
+  const resources = new AsyncDisposableStack()
+  const emulator = resources.use(await startEmulator({ channels: 1, viewers: 3, days: 1, clock, ...options }))
   const { authUrl, appId, appSecret } = emulator
   const account = { authUrl, appId, appSecret, clock }
   const open = (db: Kysely<Database>, secrets: string[] = []) => {
@@ -82,7 +83,7 @@ async function startTwo(options: EmulatorOptions = {}) {
     return connectClient(emulator.baseUrl, { ...account, apiToken: null, tokenStore, addSecret })
   }
   const secrets: [string[], string[]] = [[], []]
-  const processes = [open(database.db, secrets[0]), open(elsewhere, secrets[1])]
+  const processes = [open(database.db, secrets[0]), open(elsewhere, secrets[1])].map((each) => resources.use(each))
   const fetchPages = async () =>
     await Promise.all(
       processes.flatMap((connection) =>
@@ -95,10 +96,7 @@ async function startTwo(options: EmulatorOptions = {}) {
     secrets,
     open,
     fetchPages,
-    [Symbol.asyncDispose]: async () => {
-      for (const each of processes) await each[Symbol.asyncDispose]()
-      await emulator[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: async () => await resources.disposeAsync(),
   }
 }
 

@@ -22,7 +22,6 @@ const folder = await createPassableFolder('embedded')
 const dataDir = join(folder, "it's 数据 été")
 
 const start = async () => await startEmbedded(dataDir, systemClock, never)
-const startAtOnce = () => Promise.all([start(), start()])
 
 afterAll(async () => {
   await stopEmbedded(dataDir, never)
@@ -48,7 +47,7 @@ test('an interrupted first start leaves nothing behind', async () => {
 })
 
 test('several first starts at once end up with one server and one database', async () => {
-  const servers = await startAtOnce()
+  const servers = await Promise.all([start(), start()])
   expect(new Set(servers.map(({ port }) => port)).size).toBe(1)
   const [server] = servers
   expect(server.port).toBeLessThan(32_768)
