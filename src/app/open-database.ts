@@ -105,10 +105,10 @@ export async function openSharedDatabase(
   settings: DatabaseSettings | undefined,
 ): Promise<Db | undefined> {
   if (settings === undefined) return undefined
-  // If the server is not running, no other process uses it.
-  if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return undefined
   await using resources = new AsyncDisposableStack()
   try {
+    // If the server is not running, no other process uses it.
+    if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return undefined
     const { db, pending } = resources.use(await openAsItIs(context, settings))
     if (pending.length > 0 || !(await mayShareToken(db))) return undefined
     await checkSource(db, service)

@@ -55,6 +55,8 @@ test('an unreachable database is reported without its password, and does not sto
   expect(fetched).toBe(1)
   expect(remarks).toContain('the token is not shared with other processes: Database 127.0.0.1:1')
   expect(remarks).not.toContain('hush')
+  const noFolder = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: import.meta.filename }
+  expect((await askForTicket(noFolder)).remarks).toContain('with other processes: The embedded PostgreSQL in')
 })
 
 test('no token is stored in the database of another source', async () => {

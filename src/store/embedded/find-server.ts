@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open, readFile, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { embeddedError } from './home.ts'
+import { embeddedError, translateFileError } from './home.ts'
 import type { Home } from './home.ts'
 import { codeOf } from '../../core/errors.ts'
 
@@ -34,7 +34,7 @@ async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
 /**
  * Reads a file in the data directory; undefined if there is none. The server's user may put anything there, and root
  * reads it: so links are not followed, and a pipe is not waited for.
- * @throws db.embedded if it is anything but a file of the server's user
+ * @throws db.embedded if it cannot be read, or is anything but a file of the server's user
  */
 export async function readServerFile({ dataDir, pgdata, owner }: Home, name: string): Promise<string | undefined> {
   const path = join(pgdata, name)
@@ -48,6 +48,6 @@ export async function readServerFile({ dataDir, pgdata, owner }: Home, name: str
     return await file.readFile('utf8')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw codeOf(error) === 'ELOOP' ? refuse('is a link', error) : error
+    throw codeOf(error) === 'ELOOP' ? refuse('is a link', error) : translateFileError(error, dataDir)
   }
 }
