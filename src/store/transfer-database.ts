@@ -30,16 +30,13 @@ export async function dumpDatabase(url: string, file: string, signal: AbortSigna
     try {
       // Only for this user, as it holds personal data in clear text.
       const handle = await open(file, 'wx', 0o600)
-      try {
-        await pipeline(textOf(parts), handle.createWriteStream(), { signal })
-      } catch (error) {
+      await pipeline(textOf(parts), handle.createWriteStream(), { signal }).catch(async (error: unknown) => {
         await rm(file)
         throw error
-      }
+      })
     } catch (error) {
-      if (!(error instanceof Error) || !('syscall' in error)) throw error
       const repair = 'Name one in a folder that this user may write, with room left'
-      throw copyRefused(`${file} cannot be written (${error.message})`, repair, error)
+      throw fileError(error, `${file} cannot be written`, repair)
     }
   })
 }
@@ -49,7 +46,9 @@ export async function dumpDatabase(url: string, file: string, signal: AbortSigna
  * @throws db.copyRefused if the database has one, or the file is not a complete dump; db.refused, db.unreachable
  */
 export async function restoreDatabase(url: string, file: string, signal: AbortSignal): Promise<void> {
-  await writeDatabase({ url, setting: 'DATABASE_URL', signal, onTable: () => {} }, partsOfFile(file))
+  await writeDatabase({ url, setting: 'DATABASE_URL', signal, onTable: () => {} }, partsOfFile(file)).catch((error) => {
+    throw fileError(error, `${file} cannot be read`, 'Name one that this user may read')
+  })
 }
 
 interface Target {
@@ -152,13 +151,12 @@ async function writeDatabase({ url, setting, signal, onTable }: Target, parts: A
     throw copyRefused(`${describeTarget(url)} is in use`, 'Name an empty database, or another LIVEHOUSE_DATA_DIR')
   try {
     for await (const part of parts) {
-      if (typeof part === 'string') {
-        await target.query(part)
-        continue
+      if (typeof part === 'string') await target.query(part)
+      else {
+        const writing = target.client.query(copyFrom(`copy ${part.table} from stdin`))
+        await pipeline(part.rows, writing, { signal })
+        onTable(part.table.split(' ')[0] ?? '', writing.rowCount)
       }
-      const writing = target.client.query(copyFrom(`copy ${part.table} from stdin`))
-      await pipeline(part.rows, writing, { signal })
-      onTable(part.table.split(' ')[0] ?? '', writing.rowCount)
     }
   } catch (error) {
     throw target.translate(error)
@@ -166,6 +164,7 @@ async function writeDatabase({ url, setting, signal, onTable }: Target, parts: A
 }
 
 async function* partsOfFile(file: string): AsyncGenerator<Part> {
+  const cutShort = copyRefused(`${file} was cut short`, 'Use another dump')
   const lines = linesOf(file)
   const { value: title } = await lines.next()
   if (title !== TITLE) throw copyRefused(`${file} was not written by livehouse db dump`, 'Name another file')
@@ -180,17 +179,17 @@ async function* partsOfFile(file: string): AsyncGenerator<Part> {
     }
     if (statements !== '') yield statements
     statements = ''
-    yield { table, rows: rowsOf(lines, file) }
+    yield { table, rows: rowsOf(lines, cutShort) }
   }
-  if (!statements.endsWith(END)) throw cutShort(file)
+  if (!statements.endsWith(END)) throw cutShort
   yield statements
 }
 
 /** The lines up to the one that ends the rows of a table. */
-async function* rowsOf(lines: AsyncGenerator<string>, file: string): AsyncGenerator<string> {
+async function* rowsOf(lines: AsyncGenerator<string>, cutShort: LivehouseError): AsyncGenerator<string> {
   for (;;) {
     const { value, done } = await lines.next()
-    if (done === true) throw cutShort(file)
+    if (done === true) throw cutShort
     if (value === '\\.') return
     yield `${value}\n`
   }
@@ -206,8 +205,9 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-function cutShort(file: string): LivehouseError<'db.copyRefused'> {
-  return copyRefused(`${file} was cut short`, 'Use another dump')
+function fileError(error: unknown, reason: string, repair: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error)) return error
+  return copyRefused(`${reason} (${error.message})`, repair, error)
 }
 
 function copyRefused(reason: string, repair: string, cause?: unknown): LivehouseError<'db.copyRefused'> {

@@ -154,6 +154,8 @@ test('the embedded database is copied to a server, or by file to an empty one, a
     const { error } = await runVerb(db, ['restore', '--file', broken], { environment: there })
     expect(error).toMatchObject({ code: 'db.copyRefused', message: expect.stringContaining(reason) })
   }
+  const unreadable = await runVerb(db, ['restore', '--file', folder], { environment: there })
+  expect(unreadable.error).toMatchObject({ message: expect.stringContaining(`${folder} cannot be read (EISDIR`) })
   const { code, remarked } = await runVerb(db, ['restore', '--file', file], { environment: there })
   expect(code).toBe(0)
   expect(remarked.join()).toContain(`(the embedded PostgreSQL in ${elsewhere})`)
