@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { DatabaseSettings, ServiceSettings } from './app/settings.ts'
@@ -25,8 +25,7 @@ export type SettingsReader<T> = (source: SettingSource) => T
  * @throws LivehouseError `config.invalid` when `.env` exists but cannot be read.
  */
 export function readEnvironment(processEnv: Environment = process.env, cwd: string = process.cwd()): Environment {
-  const inProcess = new Set(Object.keys(processEnv))
-  const isInProcess = (name: string): boolean => inProcess.has(name) || inProcess.has(`${name}_FILE`)
+  const isInProcess = (name: string) => [name, `${name}_FILE`].some((each) => Object.hasOwn(processEnv, each))
   const added = Object.entries(readEnvFile(resolve(cwd, '.env'))).filter(
     ([name]) => !isInProcess(name.replace(/_FILE$/, '')),
   )
@@ -137,7 +136,8 @@ export function readDataDir(source: SettingSource): string {
 export function readJobsDir(source: SettingSource): string {
   const given = source.value('LIVEHOUSE_JOBS_DIR')
   const local = resolve('jobs')
-  const hasJobs = () => existsSync(local) && readdirSync(local).some((file) => /\.(ts|js|mjs)$/.test(file))
+  const isFolder = () => statSync(local, { throwIfNoEntry: false })?.isDirectory() === true
+  const hasJobs = () => isFolder() && readdirSync(local).some((file) => /\.[mc]?[jt]s$/.test(file))
   const shipped = join(programFolder, 'jobs')
   const folder = given !== undefined ? resolve(given) : hasJobs() ? local : shipped
   const isForeign = given === undefined && folder !== shipped && process.getuid?.() === 0 && statSync(folder).uid !== 0

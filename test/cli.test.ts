@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { chownSync, copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
@@ -78,15 +78,20 @@ test('on Windows, which has no execve, the launcher starts a second process', ()
   expect(run(process.execPath, '--require', windows, launcher, '--version')).toEqual(versionOutput)
 })
 
-test.runIf(process.getuid?.() === 0)('root refuses the jobs folder of another user unless it is set', () => {
-  const cwd = createTemporaryFolder('foreign-jobs')
-  mkdirSync(join(cwd, 'jobs'))
-  writeFileSync(join(cwd, 'jobs', 'nightly.js'), "console.log('it runs')")
-  chownSync(join(cwd, 'jobs'), 65_534, 65_534)
-  const jobs = (env: Readonly<Record<string, string>>) =>
-    spawnSync(process.execPath, [launcher, 'jobs'], { cwd, env, encoding: 'utf8' }).stderr
-  expect(jobs({})).toContain(`${join(cwd, 'jobs')} belongs to another user`)
-  expect(jobs({ LIVEHOUSE_JOBS_DIR: 'jobs' })).not.toContain('belongs to another user')
+test('job files of the working folder are found with any ending, but root runs none of another user', () => {
+  const jobs = join(createTemporaryFolder('own-jobs'), 'jobs')
+  const run = (env = {}) =>
+    spawnSync(process.execPath, [launcher, 'run', 'none'], { cwd: dirname(jobs), env, encoding: 'utf8' }).stderr
+  writeFileSync(jobs, 'no folder')
+  expect(run()).toContain(`there is no job "none" in ${join(root, 'jobs')}`)
+  rmSync(jobs)
+  mkdirSync(jobs)
+  writeFileSync(join(jobs, 'nightly.mts'), "console.log('it runs')")
+  expect(run()).toContain(`there is no job "none" in ${jobs}`)
+  if (process.getuid?.() !== 0) return
+  chownSync(jobs, 65_534, 65_534)
+  expect(run()).toContain(`${jobs} belongs to another user`)
+  expect(run({ LIVEHOUSE_JOBS_DIR: 'jobs' })).not.toContain('belongs to another user')
 })
 
 describe.runIf(oldNode !== undefined)('an old Node', () => {
