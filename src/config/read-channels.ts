@@ -78,7 +78,7 @@ function readChannelsCsv(text: string, file: string, refuse: (problem: string) =
       problem(`${name} is ${quote(given)}; it should be a date that exists, written 2026-01-31`)
       return null
     })
-    if (from && until && from >= until) problem(`until is ${until}; it should be after from, ${from}`)
+    if (from && until && from > until) problem(`until is ${until}; it should not be before from, ${from}`)
     const label = cell('label') || null
     const group = cell('group') || null
     const channelId = cell('channel_id')

@@ -22,11 +22,11 @@ test('channels are read from a list, or from CSV with columns in any order, quot
   expect(read(' 9, 10 ,a-b_c')).toEqual(['9', '10', 'a-b_c'].map((channelId) => ({ channelId, ...plain })))
   expect(readSettings({}, readChannelsIfAny)).toEqual([])
   const file = channelsFile(
-    '\ufeff# ours\nlabel,channel_id,until,from,is_test,group\n"大会, ""春""",9,2026-02-01,2026-01-01,true,A#1\n\n,10,,,,\n',
+    '\ufeff# ours\nlabel,channel_id,until,from,is_test,group\n"大会, ""春""",9,2026-02-01,2026-01-01,true,A#1\n\n,10,2026-03-01,2026-03-01,,\n',
   )
   expect(read(file)).toEqual([
     { channelId: '9', label: '大会, "春"', group: 'A#1', from: '2026-01-01', until: '2026-02-01', isTest: true },
-    { channelId: '10', ...plain },
+    { channelId: '10', ...plain, from: '2026-03-01', until: '2026-03-01' },
   ])
 })
 
@@ -60,7 +60,7 @@ test.each([
   ['channel_id,label\n', 'channels.csv names no channel'],
   ['channel_id,from\n9,2026-01-01 10:00\n', 'line 2: from is "2026-01-01 10:00"; it should be a date'],
   ['channel_id,from\n9,2026-01-01\n10,2026-02-30\n', 'line 3: from is "2026-02-30"; it should be a date'],
-  ['channel_id,from,until\n9,2026-02-01,2026-02-01\n', 'line 2: until is 2026-02-01; it should be after from'],
+  ['channel_id,from,until\n9,2026-02-02,2026-02-01\n', 'line 2: until is 2026-02-01; it should not be before from'],
   ['channel_id,is_test\n9,maybe\n', 'line 2: is_test is "maybe"; it should be true or false'],
   ['channel_id,label\n9,a,b\n', 'line 2: it has 3 cells; it should have 2'],
   ['channel_id,channel_id\n9,9\n', 'has the header "channel_id,channel_id"'],
