@@ -6,8 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
-const script = fileURLToPath(new URL('../install.cjs', import.meta.url))
-
 /** Replaces npm: records its arguments and writes what `npm ci` leaves, slowly enough for two to overlap. */
 const fakeNpm = `
 const fs = require('node:fs')
@@ -22,7 +20,7 @@ fs.writeFileSync('node_modules/.package-lock.json', '{}')
 /** A project folder with a lock file and nothing installed. */
 function createProject() {
   const root = createTemporaryFolder('install')
-  copyFileSync(script, join(root, 'install.cjs'))
+  copyFileSync(fileURLToPath(new URL('../install.cjs', import.meta.url)), join(root, 'install.cjs'))
   writeFileSync(join(root, 'package-lock.json'), '{"lockfileVersion": 3}')
   writeFileSync(join(root, 'npm.cjs'), fakeNpm)
   const calls = (): string[] => {

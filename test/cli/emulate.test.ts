@@ -27,10 +27,9 @@ test('emulate prints a matching .env, serves, and ends when interrupted', async 
   const code = await whileEmulating(['--channels', '2', '--viewers', '5'], async (lines, remark) => {
     baseUrl = valueIn(lines, 'LIVEHOUSE_BASE_URL')
     expect(valueIn(lines, 'LIVEHOUSE_AUTH_URL')).toBe(`${baseUrl}/auth`)
-    const bearer = valueIn(lines, 'LIVEHOUSE_API_TOKEN')
     const [channelId] = valueIn(lines, 'LIVEHOUSE_CHANNELS').split(',')
     const url = `${baseUrl}/v2/activities/${channelId}/visitorList`
-    const { json } = await rawCall({ method: 'POST', url, bearer, body: {} })
+    const { json } = await rawCall({ method: 'POST', url, bearer: valueIn(lines, 'LIVEHOUSE_API_TOKEN'), body: {} })
     expect(json).toMatchObject({ total_num: 5 })
     const [, hashId = ''] = /hash id of channel \d+ is (\w+)/.exec(remark) ?? []
     const ticket = 'ticket --scope guest --outerid u --username u --client-ip 203.0.113.7 --hash-act-id'.split(' ')

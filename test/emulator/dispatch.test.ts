@@ -3,17 +3,15 @@ import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 
 const RECORDS = '/v2/activities/:channel/userRecordList'
-const GIFTS = '/v1/activities/:channel/giftRunning'
 const SIGNUPS = '/v1/activities/:channel/signupRecord'
 const V1 = '/v1/activities/:channel/userRecords'
-const QUESTIONS = '/v1/activities/:channel/getQuestionList'
 
 test.each([
   ['a date that does not exist', 'POST', RECORDS, { start_time: '2026-02-30 00:00:00' }, 400, 400001],
   ['a date without seconds', 'POST', RECORDS, { end_time: '2026-02-20 00:00' }, 400, 400001],
   ['page 0', 'POST', RECORDS, { p: 0 }, 400, 400001],
   ['a filter other than 0 and 1', 'POST', RECORDS, { filter_watch_time: 2 }, 400, 400001],
-  ['no gift type', 'POST', GIFTS, {}, 400, 400002],
+  ['no gift type', 'POST', '/v1/activities/:channel/giftRunning', {}, 400, 400002],
   ['a body that is an array', 'POST', RECORDS, [], 400, 400001],
   ['a body that is not JSON', 'POST', RECORDS, '{"p":', 400, 400001],
   ['an unknown channel', 'POST', '/v2/activities/9/visitorList', {}, 404, 404002],
@@ -28,7 +26,7 @@ test.each([
 test.each([
   ['no question id', 'POST', SIGNUPS, {}, 400002],
   ['an unknown question id', 'POST', SIGNUPS, { question_id: 'nothing0' }, 404000],
-  ['a page index in words', 'GET', QUESTIONS, { page_index: 'x' }, 400001],
+  ['a page index in words', 'GET', '/v1/activities/:channel/getQuestionList', { page_index: 'x' }, 400001],
 ])('a wrong request of 4.10 or 4.11 gets an errcode: %s', async (_, method, path, body, errcode) => {
   await using service = await startEmulatedService()
   const hidden = await service.call(method, path, body)

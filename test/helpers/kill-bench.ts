@@ -22,8 +22,9 @@ const GATE = 4242
 export async function startKillBench() {
   const endsAt = floorToMinute(wallTimeAt(systemClock.now(), TIME_ZONE)) - 4 * DAY
   const world = createWorld({ seed: 3, channels: 1, viewers: 25, days: 3, endsAt, timeZone: TIME_ZONE })
-  const emulator = await startEmulator({ world })
-  const database = await createTestDatabase()
+  const resources = new AsyncDisposableStack()
+  const database = resources.use(await createTestDatabase())
+  const emulator = resources.use(await startEmulator({ world }))
   const { db } = database
   const channels = join(createTemporaryFolder('channels'), 'channels.csv')
   await writeFile(channels, `channel_id,until\n${emulator.channelIds[0]},${formatWallDate(endsAt + 2 * DAY)}\n`)
@@ -35,6 +36,7 @@ export async function startKillBench() {
   }
   await installGates(db)
   let openGate = async (): Promise<void> => {}
+  resources.defer(async () => await openGate())
 
   return {
     emulator,
@@ -74,11 +76,7 @@ export async function startKillBench() {
         select nextval('public.writes') - 1 as write, nextval('public.commits') - 1 as commit`.execute(db)
       return { write: Number(rows[0]?.write), commit: Number(rows[0]?.commit) }
     },
-    [Symbol.asyncDispose]: async () => {
-      await openGate()
-      await emulator[Symbol.asyncDispose]()
-      await database[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: async () => await resources.disposeAsync(),
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
@@ -21,13 +21,10 @@ const token = { value: 'token-1', issuedAtMs: 1_000, expiresAtMs: 7_201_000.5 }
 beforeAll(async () => {
   // A pool with a single connection.
   elsewhere = await openDatabase(database.url, { maxConnections: 1 })
+  return async () => await elsewhere.destroy()
 })
 
 beforeEach(async () => await emptyTables(database.db))
-
-afterAll(async () => {
-  await elsewhere.destroy()
-})
 
 test('other processes can read the token, but the database does not show it', async () => {
   await createSharedTokenStore(database.db, application).replace(async () => token, signal)
