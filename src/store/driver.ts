@@ -64,7 +64,7 @@ export function translatingPool(pool: Pool, database: DatabaseName): PostgresPoo
 class TranslatingClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #database: DatabaseName
-  /** Why the connection was lost: the server may say so between two statements, and later errors do not repeat it. */
+  /** Why the connection was lost: the client says so first, and the error of a statement may not show it. */
   #loss: unknown
 
   constructor(client: PoolClient, database: DatabaseName) {
@@ -87,7 +87,7 @@ class TranslatingClient implements PostgresPoolClient {
       return await trace.tracePromise(() => send(this.#client, text, values), { doing: text })
     } catch (error) {
       const translation = translateStatementError(error, this.#database)
-      if (!isConnectionLoss(translation)) throw translation
+      if (this.#loss === undefined && !isConnectionLoss(translation)) throw translation
       this.#loss ??= translation
       throw this.#loss
     }

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, Socket } from 'node:net'
 import { sql } from 'kysely'
+import { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { openDatabase, requireServerVersion } from '../../src/store/pool.ts'
-import { clientFor } from '../../src/store/driver.ts'
+import { clientFor, translatingPool } from '../../src/store/driver.ts'
 import { errorOf } from '../helpers/connect-client.ts'
 import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
 
@@ -119,6 +120,15 @@ test('a connection that the server ends, and a missing table, are reported, and 
   const missing = sql`select from livehouse.gone`.execute(db)
   await expect(missing).rejects.toThrow(/refuses: .*gone.*restored.*Start livehouse again/)
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('a statement whose connection is lost fails with the loss, whatever the system calls it', async () => {
+  const socket = new Socket()
+  const pool = new Pool({ connectionString: databaseUrl('postgres'), stream: () => socket })
+  const client = await translatingPool(pool, { target: 'here', setting: 'DATABASE_URL' }).connect()
+  const asked = client.query('select pg_sleep(60)', [])
+  socket.destroy(Object.assign(new Error('read ENETUNREACH'), { code: 'ENETUNREACH' }))
+  await expect(asked).rejects.toMatchObject({ code: 'db.unreachable' })
 })
 
 test('a server older than 14 is refused by its version', () => {
