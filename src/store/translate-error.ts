@@ -9,6 +9,7 @@ const repairs: Readonly<Record<string, string>> = {
   '3D000': 'Create the database first (CREATE DATABASE …), or correct its name in DATABASE_URL',
   '42P01': 'Was it restored or changed? Start livehouse again: it creates the tables of its queue; restore all others',
   '42501': 'Grant the right to the user of DATABASE_URL (docs/operations.md says which)',
+  '53': 'It is short of something: see its log, then run again',
   '53100': 'Its disk is full: make room there, then run again; nothing half-written was kept',
   '53200': 'It is out of memory: give it more, then run again',
   '53300': 'It has no connection left: raise max_connections, or connect through a pooler',
@@ -17,6 +18,8 @@ const repairs: Readonly<Record<string, string>> = {
   '57P02': 'It crashed: see its log, then run again',
   '57P03': 'It is starting or stopping: wait a moment, then run again',
   '57P05': 'It ended an idle session: raise idle_session_timeout for this user, or run again',
+  '58': 'Its files cannot be read or written: see its log, then run again',
+  XX: 'See its log, and whether its disk is full; then run again',
 }
 
 /** How errors name a database. */
@@ -59,9 +62,6 @@ export function translateStatementError(error: unknown, database: DatabaseName):
 export function translateConnectError(error: unknown, database: DatabaseName): unknown {
   const translated = translateStatementError(error, database)
   if (translated instanceof LivehouseError || !(error instanceof Error)) return translated
-  // An internal error of the server, so the server was reached.
-  if (/^XX...$/.test(codeOf(error)))
-    return refusalError(error, 'See its log, and whether its disk is full; then run again', database)
   return unreachableError(error, database)
 }
 

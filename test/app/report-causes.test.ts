@@ -200,8 +200,7 @@ describe('due notices', () => {
       controller.abort()
       return answer
     }
-    const stopped = { ...robot.channel, post: postThenAbort }
-    await deliverNotices(warehouse.db, stopped, controller.signal)
+    await deliverNotices(warehouse.db, { ...robot.channel, post: postThenAbort }, controller.signal)
     await deliverNotices(warehouse.db, robot.channel, signal)
     expect(robot.sent()).toBe(1)
     expect(robot.lines).toEqual([])

@@ -113,12 +113,14 @@ test('a connection that the server ends, and a missing table, are reported, and 
     await sql`select`.execute(transaction)
   })
   await expect(ended).rejects.toMatchObject({ code: 'db.refused', details: { sqlState: '57P01' } })
-  for (const state of ['25P03', '25P04', '57P05']) {
-    const raised = sql.raw(`do $$ begin raise 'ended' using errcode = '${state}'; end $$`).execute(db)
-    await expect(raised).rejects.toThrow(/refuses: .* raise \w+_timeout/)
-  }
-  const missing = sql`select from livehouse.gone`.execute(db)
-  await expect(missing).rejects.toThrow(/refuses: .*gone.*restored.*Start livehouse again/)
+  const raise = async (state: string) =>
+    await sql.raw(`do $$ begin raise 'ended' using errcode = '${state}'; end $$`).execute(db)
+  for (const state of ['25P03', '25P04', '57P05'])
+    await expect(raise(state)).rejects.toThrow(/refuses: .* raise \w+_timeout/)
+  for (const state of ['53400', '58030', 'XX001'])
+    await expect(raise(state)).rejects.toThrow(/refuses: .* see its log/i)
+  const gone = sql`select from livehouse.gone`.execute(db)
+  await expect(gone).rejects.toThrow(/refuses: .*gone.*restored.*Start livehouse again/)
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
