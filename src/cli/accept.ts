@@ -57,10 +57,8 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
       const next = 'livehouse sync reads it again; only the service can correct a total that is too small'
       throw wrongUse(`${place}: the number of missing rows is not known; ${next}`)
     }
-    if (failure !== undefined && fields.length === 0) {
-      const where = 'livehouse status and livehouse ledger show what is short'
-      throw wrongUse(`${place} has no shortfall to accept: ${where}`)
-    }
+    if (failure !== undefined && fields.length === 0)
+      throw wrongUse(`${place} has no shortfall to accept: livehouse status and livehouse ledger show what is short`)
     if (acceptance === undefined) return 0
     context.print(`accepted (${acceptance.acceptanceId}): ${describeAcceptance(acceptance, accepted.timeZone)}`)
     if (!accepted.isKeyed) context.print('The rows that did come land with the next livehouse sync.')

@@ -5,6 +5,8 @@ import type { RunStatus } from '../core/outcome.ts'
 /** Describes an error that stopped a command: a message, then a line for each problem. `see`: where to find help. */
 export function describeFailure({ command, error }: Failure, see: string): string {
   const name = ['livehouse', command].join(' ').trim()
+  // The system refuses, for lack of a right or of room on a disk.
+  if (error instanceof Error && 'syscall' in error) return `${name}: ${error.message}`
   if (!(error instanceof LivehouseError)) {
     return `${name}: internal error: ${messageOf(error)}\n  This is a bug. LOG_LEVEL=debug shows where it happened.`
   }

@@ -40,7 +40,7 @@ test.each([
   expect(err).toContain(`livehouse sync: ${error.message}\n`)
 })
 
-test('an internal error says how to locate it, and LOG_LEVEL=debug shows where it happened', async () => {
+test('an internal error, unlike one of the system, says how to locate it, and LOG_LEVEL=debug shows where it happened', async () => {
   const bug = failWith(new TypeError('x is not a function'))
   const { code, err } = await run(['sync'], bug)
   expect(code).toBe(1)
@@ -48,6 +48,8 @@ test('an internal error says how to locate it, and LOG_LEVEL=debug shows where i
   expect(err).toBe(`livehouse sync: internal error: x is not a function\n  ${advice}\n`)
   expect((await run(['sync'], bug, { LOG_LEVEL: 'debug' })).err).toContain('run-command-line.test.ts')
   expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { syscall: 'write' })
+  expect((await run(['sync'], failWith(full))).err).toBe('livehouse sync: ENOSPC: no space left on device, write\n')
 })
 
 test('what a signal does is printed to standard error, and the exit code is that of the signal', async () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
@@ -22,12 +22,11 @@ beforeAll(async () => {
   // The demo leaves its server running on purpose; a test run that is killed must not.
   guard = spawn(process.execPath, [endWithParent, dataDir], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   guard.unref()
-})
-
-afterAll(async () => {
-  await stopEmbedded(dataDir, signal)
-  await rm(dataDir, { recursive: true, force: true })
-  guard?.stdin?.end()
+  return async () => {
+    await stopEmbedded(dataDir, signal)
+    await rm(dataDir, { recursive: true, force: true })
+    guard?.stdin?.end()
+  }
 })
 
 function startDemo(...args: readonly string[]) {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { db } from '../../src/cli/db.ts'
 import { createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
 import { runVerb } from '../helpers/run-verb.ts'
@@ -21,11 +21,10 @@ beforeAll(async () => {
   await writeFile(victim, 'precious', { mode: 0o600 })
   await run('start')
   await run('stop')
-})
-
-afterAll(async () => {
-  await run('stop')
-  await rm(folder, { recursive: true, force: true })
+  return async () => {
+    await run('stop')
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 async function run(action: string, directory = dataDir) {
