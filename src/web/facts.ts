@@ -104,7 +104,7 @@ export function createFactsSource(deps: FactsDeps): ReadFacts {
     return true
   }
   return async (timeoutMs = FACTS_TIMEOUT_MS) => {
-    if (reading === undefined && clock.now() < reuseUntilMs) return state
+    if (reading === undefined && clock.now() >= startedAtMs && clock.now() < reuseUntilMs) return state
     reading ??= read()
     if (await within(clock, timeoutMs, reading, false)) return state
     const error = new Error(`reading took longer than ${timeoutMs / 1000} s`)

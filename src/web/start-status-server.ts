@@ -82,7 +82,7 @@ function createReadiness({ db, clock }: { readonly db: Db; readonly clock: Clock
   let last: { readonly answer: Promise<Readiness>; readonly atMs: number } | undefined
   return async () => {
     const now = clock.now()
-    if (last === undefined || now - last.atMs >= READINESS_REUSE_MS)
+    if (last === undefined || Math.abs(now - last.atMs) >= READINESS_REUSE_MS)
       last = { answer: within(clock, ANSWER_TIMEOUT_MS, readReadiness(db), notReady), atMs: now }
     return await last.answer
   }

@@ -7,13 +7,12 @@ import { serverOwner } from '../../../src/store/embedded/home.ts'
 import { errorOf } from '../../helpers/connect-client.ts'
 import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../../helpers/operating-system.ts'
 
-const never = new AbortController().signal
 const folder = await createPassableFolder('home')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** The error with which the server does not start in this directory. */
 const refusalOf = async (dataDir: string) => {
-  const error = await errorOf(startEmbedded(dataDir, systemClock, never))
+  const error = await errorOf(startEmbedded(dataDir, systemClock, new AbortController().signal))
   expect(error).toMatchObject({ code: 'db.embedded' })
   return String(error)
 }
