@@ -146,7 +146,7 @@ test('the database is a Postgres URL, rewritten so that the driver does not warn
 test.each([
   ['', 'DATABASE_URL is not set; it should be a Postgres URL'],
   ['mysql://me:hush@db/x', 'DATABASE_URL (not shown) is not valid; it should be a Postgres URL'],
-  ['postgres://me:hush@db/a%b', '%25 for a %'],
+  ...['db/a%b', 'd%b/x'].map((place) => [`postgres://me:hush@${place}`, '%25 for a %']),
   ...['#', '/', '?'].map((mark) => [`postgres://me:hush@ed${mark}hush:x@db/x`, 'with %40 for an @']),
 ])('the database %j is a problem that names both alternatives', (url, problem) => {
   const problems = problemsOf({ DATABASE_URL: url }, readDatabaseSettings)

@@ -37,8 +37,8 @@ export function decodePercent(text: string): string | undefined {
 /** Adapts a Postgres URL to the driver; undefined if the driver would misread it. */
 export function parsePostgresUrl(given: string): string | undefined {
   const url = URL.parse(given)
-  // The driver accepts a bare % in a password, but not in the name of a database.
-  const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
+  // The driver accepts a bare % in a password, but not in the name of a host or a database.
+  const parts = [url?.hostname ?? '', url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
   const isReadable = parts.every((part) => decodePercent(part) !== undefined)
   // An unencoded /, ? or # in a password ends the authority early: the @ and the real host are then in one of these.
   const isCut = [url?.pathname, url?.search, url?.hash].some((part) => /@[^&]*[:/]/.test(part ?? ''))
