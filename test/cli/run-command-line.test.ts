@@ -40,7 +40,7 @@ test.each([
   expect(err).toContain(`livehouse sync: ${error.message}\n`)
 })
 
-test('an internal error, unlike one of the system, says how to locate it, and LOG_LEVEL=debug shows where it happened', async () => {
+test('an internal error, unlike one of the system, says how to locate it, and LOG_LEVEL=debug shows where', async () => {
   const bug = failWith(new TypeError('x is not a function'))
   const { code, err } = await run(['sync'], bug)
   expect(code).toBe(1)

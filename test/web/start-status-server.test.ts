@@ -136,7 +136,7 @@ test('page, readiness and metrics report a lost database, and recover when it is
   expect(await status.text('/metrics')).toContain('livehouse_database_up 0')
 
   await allowConnections(true)
-  // If a clock is set back, no old state is shown until it has caught up.
+  // After a clock is set back, the old state must not be shown until it has caught up.
   clock.nowMs -= 600_000
   for (const path of ['/channels/9', `/runs/${runId}`, '/', '/readyz'])
     expect((await status.get(path)).status, path).toBe(200)
