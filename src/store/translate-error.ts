@@ -9,7 +9,7 @@ const repairs: Readonly<Record<string, string>> = {
   '3D000': 'Create the database first (CREATE DATABASE …), or correct its name in DATABASE_URL',
   '42P01': 'Was it restored or changed? Start livehouse again: it creates the tables of its queue; restore all others',
   '42501': 'Grant the right to the user of DATABASE_URL (docs/operations.md says which)',
-  '53': 'It is short of something: see its log, then run again',
+  '53': 'It lacks a resource: see its log, then run again',
   '53100': 'Its disk is full: make room there, then run again; nothing half-written was kept',
   '53200': 'It is out of memory: give it more, then run again',
   '53300': 'It has no connection left: raise max_connections, or connect through a pooler',
