@@ -38,11 +38,11 @@ export function createBatchLoader(
   let counts = noCounts
 
   const write = async (trx: Transaction<Database>, batch: Batch): Promise<Counts> => {
-    if (batch.size() === 0) return noCounts
+    if (batch.keys.length === 0) return noCounts
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
     const conflicts = stream.versions ? await quarantineConflicts(trx, stream, partition, batch.rows, finder) : 0
     const loaded = expectsNew ? await batch.copy(trx) : await batch.upsert(trx)
-    expectsNew = loaded.inserted === batch.size()
+    expectsNew = loaded.inserted === batch.keys.length
     if (stream.children) await replaceChildren(trx, stream.children, batch.rows, runId)
     // Conflicting rows of the lower version stay out of the table.
     const isLower = stream.versions !== undefined && stream.versions.own < stream.versions.other.version
@@ -85,15 +85,15 @@ export function createBatchLoader(
       expectsNew = true
     },
     /**
-     * Adds rows. Once a batch is full, runs `check`, and then commits it in the background if the rows have a key.
-     * Waits until that commit begins. Throws the error of an earlier batch.
+     * Adds rows. Once a batch is full, runs `check` with its keys, and then commits it in the background if the rows
+     * have a key. Waits until that commit begins. Throws the error of an earlier batch.
      */
-    add: async (rows: readonly Row[], check?: () => Promise<void>): Promise<void> => {
+    add: async (rows: readonly Row[], check?: (keys: readonly string[]) => Promise<void>): Promise<void> => {
       if (failure) throw failure.error
       for (const row of rows) {
         filling.add(row)
         if (!filling.isFull()) continue
-        await check?.()
+        await check?.(filling.keys)
         const full = filling
         filling = createBatch(stream, runId)
         if (landsTogether) fullBatches.push(full)
@@ -102,7 +102,7 @@ export function createBatchLoader(
     },
     /** Commits all rows added so far, so that another walk may bring the same keys. */
     flush: async (): Promise<void> => {
-      if (filling.size() > 0) await commitAhead(filling)
+      if (filling.keys.length > 0) await commitAhead(filling)
       filling = createBatch(stream, runId)
       await settle()
     },

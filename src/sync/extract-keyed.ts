@@ -70,7 +70,7 @@ export async function extractKeyed(
     const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
       await reading.requireFiltered(rows)
-      await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
+      await loader.add(rows, async (keys) => await requireFields(slice, walk.summary(), reading, deps, keys))
       count += rows.filter(isOfSlice).length
       const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))
       all.distinct += fresh.length

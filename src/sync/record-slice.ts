@@ -10,7 +10,7 @@ import { isDuplicate, quarantineItems } from '../ledger/quarantine/quarantine.ts
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import type { Database, Db } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
-import { findFilledFields } from '../store/load/table-part.ts'
+import { findFilledFields, type TablePart } from '../store/load/table-part.ts'
 import type { Extraction, FullVerdict } from './judge-walk.ts'
 import { type CallMeter, type SliceReading, widen } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -106,8 +106,7 @@ export async function recordFailure(
   deps: Deps,
   extraction?: Extraction,
 ): Promise<unknown> {
-  const reason = messageOf(error)
-  const record = sliceLog.record({ proof: 'failed', reason, isDrop: false }, extraction, slice.covers)
+  const record = sliceLog.record({ proof: 'failed', reason: messageOf(error), isDrop: false }, extraction, slice.covers)
   return await writeFailure(slice, error, async (trx) => void (await recordSlices(trx, [record]).execute()), deps)
 }
 
@@ -152,7 +151,8 @@ export function readableOf({ received, distinct, absentFields, unreadFields }: W
 /**
  * Fails a reading, before its rows are written, if a field that rows of its range have is absent from every item: these
  * rows would be overwritten with NULL. If no row of the range has the field it may be absent, because some services
- * leave out empty fields. The fields that identify rows are never empty, so for them all rows of the partition count.
+ * leave out empty fields. In a part of a list (`keys`), later rows may have it, so only the same rows count. The fields
+ * that identify rows are never empty, so for them all rows of the partition count.
  * Among few items only the fields of an identity are checked: without one, each item would become another row.
  * @throws LivehouseError `interface.changed`
  */
@@ -161,6 +161,7 @@ export async function requireFields(
   { received, absentFields }: ReadSoFar,
   { earlier }: Pick<SliceReading, 'earlier'>,
   { db, clock, timeZone }: Pick<RunDeps, 'db' | 'clock' | 'timeZone'>,
+  keys?: readonly string[],
 ): Promise<void> {
   if (received === 0 || absentFields.size === 0) return
   const { stream } = slice
@@ -170,19 +171,18 @@ export async function requireFields(
   const absent = expectedFields(stream, isSample ? undefined : (stream.identity?.of ?? [])).filter(isAbsent)
   const identifying = [...(stream.identity?.of ?? []), ...(stream.versions?.sameIn ?? [])]
   const absentIdentifying = isSample ? expectedFields(stream, identifying).filter(isAbsent) : []
-  const findHeld = async (window: Window | undefined, fields: readonly string[]) =>
-    fields.length === 0 ? fields : await findFilledFields(db, { ...slice, window, timeZone }, fields)
-  const inRange = await findHeld(widen(slice), absent)
-  const fields = [...new Set([...inRange, ...(await findHeld(undefined, absentIdentifying))])]
+  const findHeld = async (fields: readonly string[], part: Pick<TablePart, 'window' | 'keys'>) =>
+    fields.length === 0 ? fields : await findFilledFields(db, { ...slice, ...part, timeZone }, fields)
+  const held = await findHeld(absent, keys ? { window: undefined, keys } : { window: widen(slice) })
+  const fields = [...new Set([...held, ...(await findHeld(absentIdentifying, { window: undefined }))])]
   if (fields.length === 0) return
   const place = placeOf(slice)
   await recordMissingFields(db, place, fields, new Date(clock.now()))
-  const { channel: id } = slice.partition
-  const channel = id === undefined ? '' : ` --channel ${id}`
+  const channel = slice.partition.channel === undefined ? '' : ` --channel ${slice.partition.channel}`
   throw new LivehouseError(
     'interface.changed',
     `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} in a readable form any ` +
-      "more, so nothing was written. Ask the service's support. If the change is intended: " +
+      "more, so no known value was overwritten. Ask the service's support. If the change is intended: " +
       `livehouse accept --stream ${place.stream}${channel} --reason TEXT`,
     {},
   )

@@ -173,7 +173,7 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
   await quarantineRejected(slice, page, deps)
   const progress = { received: items.length, rejected, absentFields }
   requireReadable(progress, deps)
-  await requireFields(slice, progress, reading, deps)
+  await requireFields(slice, progress, reading, deps, page.keys)
   await work.loader.add(page.rows)
   reading.reportPage(page.items.length, undefined)
   const earlier = await reading.earlier()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { backfill } from '../../src/cli/backfill.ts'
-import { changedRows } from '../helpers/fault-effects.ts'
+import { changedRows, withoutEmptyFields } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -69,7 +69,7 @@ test.each([
 
 test('a renamed field overwrites nothing of a list that is longer than what is written at once', async () => {
   const { channel, visitor } = firstRows(account.emulator)
-  const known = { ...visitor, nick: 'known' }
+  const known = { ...visitor, nick: 'known', wxOpenid: '', lastOnlineAt: account.hoursAgo(0) }
   channel.visitors.add(...Array.from({ length: 4300 }, (_, number) => ({ ...known, userId: `more${number}` })))
   const streams = ['--streams', 'visitors']
   expect(await account.sync(streams)).toMatchObject({ code: 0 })
@@ -79,23 +79,20 @@ test('a renamed field overwrites nothing of a list that is longer than what is w
   const rows = await readStreamTable(account.database.db, 'visitors')
   expect(rows.filter(({ nickname }) => nickname === 'known')).toHaveLength(4300)
 
-  // A field that some rows have, if not the first ones, has not changed its form.
+  // A field that some rows have, if not the first ones, has not changed its form, nor is it gone.
   let left = 2500
   const effect = changedRows((item) => (left-- > 0 ? { ...Object(item), watch_time: '--' } : item))
-  account.emulator.faults.splice(0, 1, { effect, endpoint: 'visitorList', channelId: channel.id })
+  const place = { endpoint: 'visitorList', channelId: channel.id }
+  account.emulator.faults.splice(0, 1, { effect, ...place }, { effect: withoutEmptyFields(), ...place })
   expect(await account.sync(streams)).toMatchObject({ code: 0, errors: [] })
 })
 
 test('a field that the service leaves out where it is empty is not missed among new rows that have none', async () => {
   const { channel, record } = firstRows(account.emulator)
-  const withoutEmpty = changedRows((item) => {
-    const { phone, ...others } = Object(item)
-    return others.device === 'new' ? others : { ...others, phone }
-  })
-  account.emulator.faults.push({ effect: withoutEmpty, endpoint: 'userRecordList' })
+  account.emulator.faults.push({ effect: withoutEmptyFields(), endpoint: 'userRecordList' })
   for (let week = 0; week < 3; week++) {
     const enteredAt = account.hoursAgo(1)
-    const withoutPhone = { ...record, phone: '', device: 'new', enteredAt, leftAt: enteredAt + 60 }
+    const withoutPhone = { ...record, phone: '', enteredAt, leftAt: enteredAt + 60 }
     if (week === 2) for (let n = 0; n < 30; n++) channel.records.add({ ...withoutPhone, recordId: String(900_000 + n) })
     expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
     account.clock.passHours(7 * 24)
@@ -126,10 +123,7 @@ test('a field that tells rows apart is missed among new rows too, of gifts and o
 test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
   expect(await account.sync()).toMatchObject({ code: 0 })
   const kept = new Set([...account.emulator.world.channels.values()].map(({ visitors }) => visitors.rows[150]?.userId))
-  const some = changedRows((item) => {
-    const { nick: _, ...others } = Object(item)
-    return kept.has(Object(item).user_id) ? item : others
-  })
+  const some = changedRows((item) => (kept.has(Object(item).user_id) ? item : { ...Object(item), nick: undefined }))
   account.emulator.faults.push({ effect: some, endpoint: 'visitorList' })
   const few = changedRows((item) => ({ ...Object(item), name: undefined }))
   account.emulator.faults.push({ effect: few, endpoint: 'getQuestionList' })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { ledger } from '../../src/cli/ledger.ts'
-import { hang, meanwhile, refusal } from '../helpers/fault-effects.ts'
+import { hang, meanwhile, refusal, withoutEmptyFields } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { untilBlocked, untilExpired } from '../helpers/own-locks.ts'
@@ -21,6 +21,8 @@ const runBackfill = async (settings = {}) => await run(backfill, V1_BACKFILL, se
 
 test('25 pages take three days of the service, ten calls each at most, each with a look at where the one before stopped', async () => {
   account.setRecords(2420)
+  // Most pages have no phone.
+  account.emulator.faults.push({ effect: withoutEmptyFields(), endpoint: 'userRecords' })
   const begun = await runBackfill()
   expect(begun).toMatchObject({ code: 4, status: 'waiting', errors: [], resumes_at: '2026-11-20T16:05:00.000Z' })
   expect(begun.streams.watch_records_v1).toMatchObject({ calls: 10, inserted: 1000, slices: { failed: 0 } })

@@ -35,6 +35,9 @@ export const fieldValue = (field: string, value: unknown, index?: number): Fault
 /** Changes each row. */
 export const changedRows = (change: (item: unknown, index: number) => unknown): FaultEffect =>
   onItems('changed rows', (items) => items.map(change))
+/** Leaves out the empty fields of each row. */
+export const withoutEmptyFields = (): FaultEffect =>
+  changedRows((item) => Object.fromEntries(Object.entries(Object(item)).filter(([, value]) => (value ?? '') !== '')))
 /** Sends the first row twice; the total counts it once. */
 export const duplicateRow = (): FaultEffect => onItems('duplicate row', (items) => [...items.slice(0, 1), ...items])
 /** Leaves out one row of the page; the total counts it. */

@@ -61,6 +61,7 @@ function oldRows(template: WatchRecord, place: number, count: number): readonly 
     ...template,
     recordId: String(1_000_000 * (place + 1) + index),
     userId: `u${index}`,
+    phone: index % 300 === 7 ? '13800000000' : '',
     enteredAt: start + index * 600,
     leftAt: start + index * 600 + 300,
   }))

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Window } from '../../core/slice.ts'
 import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../database.ts'
-import { isOfPart, isOfPartition, keyColumnOf, rowKeyColumn, type TablePart, tableOf } from './table-part.ts'
+import { isOfPart, isOfPartition, keyColumnOf, type TablePart, tableOf } from './table-part.ts'
 
 /** How many rows of a part have no readable time. */
 export async function countUntimed(db: Db, part: TablePart): Promise<number> {
@@ -57,11 +57,8 @@ export async function findQuietMinute(db: Db, part: TablePart & { readonly windo
 
 /** The keys for which the partition has no row, or only one that is marked as removed. `keys` are distinct. */
 export async function findUnknownKeys(db: Db, part: TablePart, keys: readonly string[]): Promise<readonly string[]> {
-  const { stream } = part
-  const type = sql.raw(stream.columns[rowKeyColumn(stream)]?.type ?? 'text')
   const { rows } = await sql<{ key: string }>`
-    select asked.key::text as key from unnest(${keys}::${type}[]) as asked (key) where not exists (
-      select from ${tableOf(part)} as t
-      where ${isOfPart({ ...part, window: undefined })} and t.${keyColumnOf(part)} = asked.key)`.execute(db)
-  return rows.map(({ key }) => key)
+    select t.${keyColumnOf(part)}::text as key
+    from ${tableOf(part)} as t where ${isOfPart({ ...part, window: undefined, keys })}`.execute(db)
+  return [...new Set(keys).difference(new Set(rows.map(({ key }) => key)))]
 }

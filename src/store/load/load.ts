@@ -5,6 +5,7 @@ import type { LoadTable, Stream } from '../../core/stream.ts'
 import type { Database, Db } from '../database.ts'
 import { codeOf } from '../../core/errors.ts'
 import { loadedColumns, TextBuffer } from './row-texts.ts'
+import { rowKeyColumn } from './table-part.ts'
 
 type LoadCounts = Pick<Counts, 'inserted' | 'updated' | 'unchanged'>
 
@@ -28,28 +29,29 @@ export function createBatch(into: LoadTable & Pick<Stream, 'children'>, runId: s
   const names = loadedColumns(into).map(({ name }) => name)
   const lines = new TextBuffer()
   const cells: Cell[] = [runId]
+  const keyColumn = rowKeyColumn(into)
+  const keys: string[] = []
   const rows: Row[] = []
-  let size = 0
   let bytes = 0
 
   /** Inserts new rows, updates rows whose content differs, and leaves equal rows alone; idempotent. */
   const upsert = async (trx: Transaction<Database>, overwrites: Overwrites = 'all'): Promise<LoadCounts> => {
-    if (size === 0) return { inserted: 0, updated: 0, unchanged: 0 }
+    if (keys.length === 0) return { inserted: 0, updated: 0, unchanged: 0 }
     const result = await upsertLines(into, lines.text(), runId, overwrites).execute(trx)
     const [inserted, updated] = [Number(result.rows[0]?.inserted), Number(result.rows[0]?.updated)]
-    return { inserted, updated, unchanged: size - inserted - updated }
+    return { inserted, updated, unchanged: keys.length - inserted - updated }
   }
   return {
     add: (row: Row): void => {
       for (let at = 0; at < names.length; at += 1) cells[at + 1] = row[names[at] ?? ''] ?? null
       bytes = lines.add(cells)
-      size += 1
+      keys.push(String(row[keyColumn]))
       if (into.versions ?? into.children) rows.push(row)
     },
-    /** The rows themselves, for tables with two versions or with children, which need them again; else empty. */
+    /** The keys of the rows within their partition, and the rows themselves if versions or children need them again. */
+    keys,
     rows,
-    size: () => size,
-    isFull: () => size >= MAX_ROWS || bytes >= MAX_BYTES,
+    isFull: () => keys.length >= MAX_ROWS || bytes >= MAX_BYTES,
     upsert,
     /**
      * The same for rows that are probably new: COPY writes them in half the server's time. If one of their keys exists
@@ -67,7 +69,7 @@ export function createBatch(into: LoadTable & Pick<Stream, 'children'>, runId: s
         await sql`rollback to savepoint before_copy`.execute(trx)
         return await upsert(trx)
       }
-      return { inserted: size, updated: 0, unchanged: 0 }
+      return { inserted: keys.length, updated: 0, unchanged: 0 }
     },
   }
 }

@@ -28,10 +28,7 @@ export async function readOtherVersionRows(
   { column, other }: TableVersions,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
-  const ofKeys = stream.key.map((name) => {
-    const values = new Set(rows.map((row) => row[name]))
-    return sql`${sql.ref(name)} = any(${[...values]}::${sql.raw(stream.columns[name]?.type ?? 'text')}[])`
-  })
+  const ofKeys = stream.key.map((name) => sql`${sql.ref(name)} = any(${[...new Set(rows.map((row) => row[name]))]})`)
   // The version is a literal, so that the partial index on rows of version 1 can be used.
   const result = await sql<Row>`
     select ${sql.join(loadedColumns(stream).map(({ name, type }) => sql`${asLoaded(name, type)} as ${sql.ref(name)}`))}

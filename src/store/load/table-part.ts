@@ -12,6 +12,8 @@ export interface TablePart {
   readonly window: Window | undefined
   /** Selects rows of this day (`YYYY-MM-DD`), if rows belong to the day on which they were read. */
   readonly serviceDay?: string
+  /** Selects rows with these keys. */
+  readonly keys?: readonly string[] | undefined
   /** The service's zone, which the window refers to. */
   readonly timeZone: string
 }
@@ -132,7 +134,7 @@ export function isOfPartition({ stream, partition, serviceDay }: TablePart): Raw
 
 /** Selects the rows of the partition that lie in the window and are not removed. */
 export function isOfPart(part: TablePart): RawBuilder<unknown> {
-  const { stream, window, timeZone } = part
+  const { stream, window, timeZone, keys } = part
   const inWindow =
     window === undefined
       ? []
@@ -144,7 +146,8 @@ export function isOfPart(part: TablePart): RawBuilder<unknown> {
           return index === 0 ? isWithin : sql`(${time} is null or ${isWithin})`
         })
   const present = stream.marksRemoved ? [sql`t.removed_at is null`] : []
-  return sql.join([isOfPartition(part), ...inWindow, ...present], sql` and `)
+  const ofKeys = keys ? [sql`t.${keyColumnOf(part)} = any(${keys})`] : []
+  return sql.join([isOfPartition(part), ...inWindow, ...present, ...ofKeys], sql` and `)
 }
 
 /** The result of comparing a reading with the rows in the table. */
