@@ -47,10 +47,8 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   const compare = async () => {
     const rows = new Map(pending.map((row) => [String(row[keyColumn]), row]))
     pending = []
-    for (const key of await findUnknownKeys(db, { ...range, timeZone }, [...rows.keys()])) {
-      const row = rows.get(key)
-      if (row) missing.set(key, row)
-    }
+    const unknownKeys = new Set(await findUnknownKeys(db, { ...range, timeZone }, [...rows.keys()]))
+    for (const [key, row] of rows) if (unknownKeys.has(key)) missing.set(key, row)
   }
   const readWindow = extendToNow(range, deps)
   // As in a sync, a range of rows without an id that is old enough to be covered is cut until its parts stop moving.
