@@ -14,6 +14,9 @@ import type { RunResult } from './tally.ts'
 /** How long the signups of a questionnaire are still read after it has left the list. */
 export const UNLISTED_GRACE_MS = 7 * DAY * 1000
 
+/** The questionnaires of a channel, as this run has read them. */
+type QuestionList = FoundRows & { readonly isProven: boolean }
+
 /** Plans streams, given the questionnaires that are known at that time. */
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<Plans>
 
@@ -39,7 +42,7 @@ export async function runStreams(
   options: Omit<RunOptions, 'onEnd'>,
   run: RunPhases = runPhases,
 ): Promise<RunResult> {
-  const lists = new Map<string, FoundRows>()
+  const lists = new Map<string, QuestionList>()
   const served = new Map<string, boolean>()
   const dependent = streams.filter(isByQuestionnaire)
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
@@ -71,8 +74,8 @@ export async function runStreams(
     ...options,
     onEnd: ({ stream, partition }, { proof, counts, found }) => {
       // A list with items in quarantine is incomplete: one of them may be a questionnaire.
-      const isList = stream.listsQuestions && proof === 'verified' && !counts.quarantined
-      if (isList && partition.channel && found) lists.set(partition.channel, found)
+      const isProven = proof === 'verified' && !counts.quarantined
+      if (stream.listsQuestions && partition.channel && found) lists.set(partition.channel, { ...found, isProven })
     },
   })
 }
@@ -80,37 +83,36 @@ export async function runStreams(
 /**
  * Reads the questionnaires whose signups are to be read. One that has left a proven list is still read for some days,
  * unless the service does not know it: it may have been closed after its last signups. If the list of a channel was not
- * read, or is suddenly empty, all its known questionnaires are read.
- * @param lists the proven lists of this run, by channel
+ * read, is not proven or is suddenly empty, it only adds questionnaires to those of the last proven list.
  * @param served whether the service returns signups of an unlisted questionnaire, by partition; asked once a run
  */
 async function readQuestionsOf(
   streams: readonly Stream[],
   deps: RunDeps,
-  lists: ReadonlyMap<string, FoundRows>,
+  lists: ReadonlyMap<string, QuestionList>,
   served: Map<string, boolean>,
 ): Promise<QuestionsOf> {
   const { db, runId, clock } = deps
   const questions = await readQuestions(db)
   const listName = streams.find(({ listsQuestions }) => listsQuestions)?.name ?? ''
-  const trustedLists = new Map<string, FoundRows>()
+  const [listed, unlisted]: [string[], string[]] = [[], []]
   for (const [channel, list] of lists) {
     const place = { stream: listName, partition: partitionKey({ channel }) }
-    if (list.count > 0 || (await readWalkBefore(db, place, runId)) === 0) trustedLists.set(channel, list)
+    const isWhole = list.isProven && (list.count > 0 || (await readWalkBefore(db, place, runId)) === 0)
+    for (const question of questions.get(channel) ?? []) {
+      if (list.has(question)) listed.push(partitionKey({ channel, question }))
+      else if (isWhole) unlisted.push(partitionKey({ channel, question }))
+    }
   }
-  const known = [...trustedLists].flatMap(([channel, list]) =>
-    (questions.get(channel) ?? []).map((question) => ({ channel, question, isListed: list.has(question) })),
-  )
-  const listed = known.filter(({ isListed }) => isListed).map(partitionKey)
-  const unlisted = known.filter(({ isListed }) => !isListed).map(partitionKey)
   const seen = { runId, foundAt: new Date(clock.now()), since: new Date(clock.now() - UNLISTED_GRACE_MS) }
   const recentlyListed = await recordListing(db, { listed, unlisted }, seen)
   const stream = streams.find(isByQuestionnaire)
   const ask = async (partition: string) =>
     served.set(partition, stream !== undefined && (await isServed(stream, parsePartition(partition) ?? {}, deps)))
   await Promise.all(recentlyListed.filter((partition) => !served.has(partition)).map(ask))
+  const listedNow = await readQuestions(db, 'listed')
   const isRead = (channel: string, question: string) =>
-    (trustedLists.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
+    listedNow.get(channel)?.includes(question) === true || served.get(partitionKey({ channel, question })) === true
   return (channel) => (questions.get(channel) ?? []).filter((question) => isRead(channel, question))
 }
 
