@@ -30,7 +30,7 @@ export interface RunOptions {
   readonly onEnd?: (slice: Slice, result: EndedSlice) => void
 }
 
-/** How long to wait for partitions that other runs hold. */
+/** How long to wait for partitions that other runs hold, besides the time in which this run reads others. */
 const MAX_WAIT_MS = 1_800_000
 const LEASE_POLL_MS = 1000
 
@@ -83,12 +83,12 @@ async function runPhase(plans: Plans, run: PhasedRun): Promise<void> {
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
   for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
 
-  const since = deps.clock.now()
-  const isOver = () => deps.signal.aborted || isPastStop(run) || deps.clock.now() - since > MAX_WAIT_MS
+  let waitedMs = 0
+  const isOver = () => deps.signal.aborted || isPastStop(run) || waitedMs >= MAX_WAIT_MS
   const open = plans.map((plan) => openPartition(plan))
   let blocked = await runPartitions(open, run)
   if (blocked.length > 0) deps.log.info('partition.waiting', { partitions: blocked.map(leaseOf).slice(0, 9) })
-  while (blocked.length > 0 && !isOver()) {
+  for (; blocked.length > 0 && !isOver(); waitedMs += LEASE_POLL_MS) {
     await deps.clock.sleep(LEASE_POLL_MS, deps.signal).catch(() => {})
     if (deps.signal.aborted) break
     const again = blocked.map(({ plan }) => openPartition(plan, true))
@@ -97,7 +97,7 @@ async function runPhase(plans: Plans, run: PhasedRun): Promise<void> {
   for (const slice of blocked.flatMap(({ plan }) => plan.slices)) {
     if (deps.signal.aborted) tally.addNotBegun(slice)
     else if (isPastStop(run)) tally.addLeft()
-    else tally.add(slice, lockedOut(slice, deps.clock.now() - since), false)
+    else tally.add(slice, lockedOut(slice), false)
   }
 }
 
@@ -221,8 +221,8 @@ function isPastStop({ deps, options }: PhasedRun): boolean {
   return options.stopAtMs !== undefined && deps.clock.now() >= options.stopAtMs
 }
 
-function lockedOut(slice: Slice, waitedMs: number): EndedSlice {
+function lockedOut(slice: Slice): EndedSlice {
   const { stream, partition } = placeOf(slice)
-  const held = `${stream} ${partition}: another run has held it for ${Math.round(waitedMs / 60_000)} minutes`
+  const held = `${stream} ${partition}: another run has held it for ${MAX_WAIT_MS / 60_000} minutes`
   return failedBy(new LivehouseError('slice.locked', `${held}; see \`livehouse status\``, {}))
 }

@@ -12,7 +12,8 @@ import { streams } from '../../src/streams/registry.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { fieldValue, foreignRow, refusal } from '../helpers/fault-effects.ts'
+import { Leases } from '../../src/ledger/leases/leases.ts'
+import { fieldValue, foreignRow, meanwhile, refusal } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
@@ -68,12 +69,16 @@ test('a service whose clock is behind ours covers only what its own clock had sh
   for (const { until } of rows) expect(Number(until)).toBeLessThanOrEqual(pipeline.clock.nowMs - 45 * 60_000)
 })
 
-test('the newest ranges of all channels go before older gaps', async () => {
+test('the newest ranges of all channels go before older gaps, and last what another run held for the first hour', async () => {
   await using account = await startAccount({ channels: 12, viewers: 5 })
   expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
   await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', ...onlyVisits])
   const before = account.emulator.calls.length
-  expect(await account.sync(onlyVisits, { LIVEHOUSE_CONCURRENCY: '4' })).toMatchObject({ code: 0 })
+  await using other = new Leases(account.database.db)
+  expect(await other.tryTake('partition managers account')).toBeDefined()
+  const effect = meanwhile(() => void (account.clock.passHours(1), other.release('partition managers account')))
+  account.emulator.faults.push({ effect, endpoint: 'userRecordList', times: 1 })
+  expect(await account.sync('watch_records,managers', { LIVEHOUSE_CONCURRENCY: '4' })).toMatchObject({ code: 0 })
   const asked = account.emulator.calls.slice(before).filter(({ params }) => 'start_time' in params)
   const isOld = asked.map(({ params }) => String(params['start_time']) < '2018-10-02')
   expect(isOld).toContain(true)
