@@ -236,6 +236,5 @@ export async function countHidden(
   const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, isReversed: true } }, 1)
   // If the list has grown meanwhile, the page also shows new rows.
   if ('refusal' in page || page.total !== totals.largest) return 0
-  const keyOf = rowKey(stream)
-  return rowsOf(page, readItem).filter((row) => !found.has(keyOf(row))).length
+  return rowsOf(page, readItem).filter((row) => !found.has(rowKey(stream)(row))).length
 }

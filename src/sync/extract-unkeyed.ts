@@ -38,7 +38,7 @@ export async function extractUnkeyed(
   mostPages: number,
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
-  const compare = compareReadings(stream)
+  const compare = compareReadings(stream, identity)
   let previousContents: readonly string[] | undefined
   let { pageSize } = reading.pages
   let served = 0
@@ -96,8 +96,7 @@ export async function extractUnkeyed(
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
     const found = { count: sliceRows.length, has: (key: string) => keys.has(key) }
     const servedSize = list.pages.length > 1 ? largestPage(list.pages) : undefined
-    const headers = title && headersText(title)
-    const extraction = { summary, verdict, found, unproven, pageSize: servedSize, title: headers }
+    const extraction = { summary, verdict, found, unproven, pageSize: servedSize, title: title && headersText(title) }
     return { kind: 'read', extraction, keepsMoving, rows }
   }
 }
@@ -113,8 +112,12 @@ export async function extractUnkeyed(
  * item that has changed since would count twice.
  * @returns a function that takes the next reading and returns the pages of the list, or undefined if it is not accepted
  */
-function compareReadings(stream: Stream) {
-  const textOf = (item: unknown) => itemText(stream, item)
+function compareReadings(stream: Stream, { of }: RowIdentity) {
+  /** Cells (API 4.11) are known by the values that never change, because they may be edited between two pages. */
+  const keyOf = (item: unknown, { title }: Page) => {
+    const read = stream.readItem?.(item, title)
+    return read?.kind === 'fields' ? jsonText(of.map((name) => read.fields[name])) : itemText(stream, item)
+  }
   const checks = new Map<Page, () => Promise<boolean>>()
   let previousTexts: readonly string[] = []
   let previousSize = 0
@@ -123,9 +126,9 @@ function compareReadings(stream: Stream) {
   return async (reading: PageReading, pages: readonly Page[]) => {
     for (const [index, page] of pages.entries())
       checks.set(page, async () => await isUnchanged(reading, index + 1, page))
-    const own = collect(pages, new Map(), textOf)
-    const texts = pages.flatMap(({ items }) => items.map(textOf)).sort()
-    union = texts.length === previousTexts.length ? collect(pages, union, textOf) : own
+    const own = collect(pages, new Map(), keyOf)
+    const texts = pages.flatMap(({ items }) => items.map((item) => itemText(stream, item))).sort()
+    union = texts.length === previousTexts.length ? collect(pages, union, keyOf) : own
     const unionItems = itemsOf(union)
     const size = largestPage(pages)
     const isSame = size !== previousSize && isDeepStrictEqual(texts, previousTexts)
@@ -134,7 +137,7 @@ function compareReadings(stream: Stream) {
     const [first] = pages
     if (first === undefined || isSame || itemsOf(own).length === texts.length) return pages
     if (unionItems.length !== texts.length) return undefined
-    const lacking = [...union].filter(([text, { items }]) => items.length > (own.get(text)?.items.length ?? 0))
+    const lacking = [...union].filter(([key, { items }]) => items.length > (own.get(key)?.items.length ?? 0))
     for (const page of new Set(lacking.map(([, { page: each }]) => each))) {
       if (await checks.get(page)?.()) continue
       union = own
@@ -144,14 +147,14 @@ function compareReadings(stream: Stream) {
   }
 }
 
-/** Items by their text, each as often as the page that has it most often holds it, with that page. */
+/** Items by their key, each as often as the page that has it most often holds it, with that page. */
 type Items = ReadonlyMap<string, { readonly items: readonly unknown[]; readonly page: Page }>
 
-function collect(pages: readonly Page[], before: Items, textOf: (item: unknown) => string): Items {
+function collect(pages: readonly Page[], before: Items, keyOf: (item: unknown, page: Page) => string): Items {
   const collected = new Map(before)
   for (const page of pages)
-    for (const [text, items] of Map.groupBy(page.items, textOf))
-      if (items.length > (collected.get(text)?.items.length ?? 0)) collected.set(text, { items, page })
+    for (const [key, items] of Map.groupBy(page.items, (item) => keyOf(item, page)))
+      if (items.length > (collected.get(key)?.items.length ?? 0)) collected.set(key, { items, page })
   return collected
 }
 

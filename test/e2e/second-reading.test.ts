@@ -27,9 +27,8 @@ async function readAfter(hours: number, names = 'gifts') {
 /** A gift a minute of the first channel, so that they fill two pages; the last one was so many hours ago. */
 function addTwoPages(hours: number): void {
   const { gifts } = firstChannel(account.emulator)
-  const gift = first(gifts.rows)
   const last = account.hoursAgo(hours)
-  for (let minute = 0; minute < 130; minute++) gifts.add({ ...gift, givenAt: last - minute * 60 })
+  for (let minute = 0; minute < 130; minute++) gifts.add({ ...first(gifts.rows), givenAt: last - minute * 60 })
 }
 
 /** From when on gifts were asked for since so many calls, by the day; each once. */

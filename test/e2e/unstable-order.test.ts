@@ -8,7 +8,7 @@ import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { at, type Crowd, fill, syncTruly } from '../helpers/crowd.ts'
 import { changedRows, duplicateRow, meanwhile } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { first, firstChannel, times } from '../helpers/first-rows.ts'
+import { first, firstChannel, firstRows, times } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -64,18 +64,20 @@ test('a list that never stands still and shrinks is red once, not each night aro
   expect(codes).toEqual([0, 3, 0, 0, 0])
 })
 
-test('a signup that is edited between two readings does not take the place of another', async () => {
-  const { questionnaires } = firstChannel(account.emulator)
-  const form = first(questionnaires.rows)
-  const model = { ...first(form.signups.rows), signedUpAt: at }
-  const made = times(60, (n) => ({ ...model, userId: n === 59 ? 'crowd-0' : `crowd-${n}` }))
-  const signups = createRowList([...made])
-  questionnaires.replace(form, { ...form, signups })
+test.each<[string, (query: ListQuery) => boolean, number, object]>([
+  ['replaced between two readings', ({ pageSize }) => pageSize > 40 && pageSize < 50, 59, { userId: 'crowd-60' }],
+  ['edited between two pages', ({ page }) => page === 2, 60, { nick: 'edited' }],
+])('a signup that is %s does not take the place of another', async (_, isLater, users, change) => {
+  const { channel, form, signup } = firstRows(account.emulator)
+  const signups = createRowList([...times(60, (n) => ({ ...signup, signedUpAt: at, userId: `crowd-${n % users}` }))])
+  channel.questionnaires.replace(form, { ...form, signups })
   account.emulator.switches.rowOrder = 'time-asc'
+  const row = first(signups.rows.slice(5))
   const edit = (query: ListQuery) => {
-    const row = first(signups.rows.slice(5))
-    const isSecond = query.pageSize > 40 && query.pageSize < 50
-    if (isSecond && row.nick !== 'edited') signups.replace(row, { ...row, nick: 'edited' })
+    if (isLater(query) && signups.rows.includes(row)) {
+      signups.remove(row)
+      signups.add({ ...row, ...change })
+    }
     return query
   }
   account.emulator.faults.push({ effect: { name: 'edits', query: edit }, endpoint: 'signupRecord' })
@@ -83,11 +85,10 @@ test('a signup that is edited between two readings does not take the place of an
 })
 
 test('two equal signups that each fill a page, as so few are served, are two', async () => {
-  const { questionnaires } = firstChannel(account.emulator)
-  const form = first(questionnaires.rows)
-  const equal = { ...first(form.signups.rows), signedUpAt: at }
+  const { channel, form, signup } = firstRows(account.emulator)
+  const equal = { ...signup, signedUpAt: at }
   const signups = createRowList([{ ...equal, signedUpAt: at - 30 }, equal, { ...equal }])
-  questionnaires.replace(form, { ...form, signups })
+  channel.questionnaires.replace(form, { ...form, signups })
   account.emulator.switches.rowOrder = 'time-asc'
   account.emulator.faults.push({ effect: clampedTo(2) })
   await syncTruly(account, 'signups')

@@ -145,8 +145,7 @@ function whatDiffers(difference: Difference, keyColumn: string): string {
       const more = rows > keys.length ? ` and ${rows - keys.length} more` : ''
       const what = kind === 'missing' ? 'missing from the warehouse' : 'not at the source'
       const side = kind === 'missing' ? 'source' : 'warehouse'
-      const verb = rows === 1 ? 'is' : 'are'
-      return `${count} of the ${side} ${verb} ${what} (${keyColumn} ${keys.join(', ')}${more})`
+      return `${count} of the ${side} ${rows === 1 ? 'is' : 'are'} ${what} (${keyColumn} ${keys.join(', ')}${more})`
     }
     case 'count':
       return `the ${rows > 0 ? 'source' : 'warehouse'} has ${count} more than the ${rows > 0 ? 'warehouse' : 'source'}`

@@ -168,8 +168,7 @@ function addTo(tally: Tally, { stream, partition }: AuditTask, audited: Partitio
 function differenceError(stream: Stream, { partition, differences }: PartitionAudit) {
   const [first, ...others] = differences.map((each) => describeDifference(each, rowKeyColumn(stream)))
   const rest = others.length === 0 ? '' : `; and ${others.length} more differences`
-  const message = `${stream.name} ${partition}: ${first ?? ''}${rest}`
-  return new LivehouseError('audit.difference', message, {})
+  return new LivehouseError('audit.difference', `${stream.name} ${partition}: ${first ?? ''}${rest}`, {})
 }
 
 const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
