@@ -10,7 +10,7 @@ import { startAccount } from '../helpers/start-account.ts'
 
 const account = ofTest(startAccount)
 
-test('what the source announces and never delivers is a difference, unless it has been accepted', async () => {
+test('a row that the source announces but never delivers is a difference unless an operator accepts it', async () => {
   const { emulator, run } = account
   const [channelId = ''] = emulator.channelIds
   const ghost = earliestRecord()
@@ -18,19 +18,19 @@ test('what the source announces and never delivers is a difference, unless it ha
   emulator.faults.push({ effect, endpoint: 'userRecordList', channelId })
   expect(await account.sync('watch_records')).toMatchObject({ code: 3 })
   await run(accept, ['--stream', 'watch_records', '--channel', channelId, '--reason', 'a ghost', '--days', '1'])
-  const shown = (await run(audit, ['--streams', 'watch_records'])).printed.join('\n')
-  expect(shown).toMatch(/~ accepted: watch_records .* the source says that it has 1 row more than it delivers from /)
+  const report = (await run(audit, ['--streams', 'watch_records'])).printed.join('\n')
+  expect(report).toMatch(/~ accepted: watch_records .* the source says that it has 1 row more than it delivers from /)
   const slices = { accepted: 1, verified: 1, short: 0 }
   const accepted = await account.runJson(audit, ['--streams', 'watch_records'])
   expect(accepted).toMatchObject({ code: 0, streams: { watch_records: { slices } } })
 
-  // Nothing is claimed any more of what was accepted, and the source still has more.
+  // The acceptance has expired, and the source still announces one row more.
   account.clock.passHours(25)
   const expired = await run(audit, ['--streams', 'watch_records'])
   expect(expired.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${channelId} .*different$`, 'm'))
 })
 
-test('an acceptance allows no more rows in the readings of several nights than in one', async () => {
+test('an acceptance of one row still covers only one after several nights', async () => {
   const { emulator, run, clock } = account
   const { channel } = firstRows(emulator)
   const [one, other] = channel.records.rows.slice(-9).map(({ recordId }) => Number(recordId))
@@ -47,7 +47,7 @@ test('an acceptance allows no more rows in the readings of several nights than i
   expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject({ code: 3 })
 })
 
-test('what is in quarantine counts where it lies, not in another range', async () => {
+test('a quarantined item counts only in its own range', async () => {
   const { emulator, run, database } = account
   const broken = Number(earliestRecord())
   const effect = changedRows((item) => (Object(item).record_id === broken ? { ...Object(item), record_id: 'x' } : item))
@@ -60,8 +60,8 @@ test('what is in quarantine counts where it lies, not in another range', async (
   const [{ source_rows: atSource, ...partition }] = (await account.runJson(audit, later)).audit.partitions
   expect(partition).toMatchObject({ verdict: 'equal', warehouse_rows: atSource, quarantined_rows: 0 })
   await sql`delete from livehouse_ops.quarantine`.execute(database.db)
-  const said = /1 row of the source is missing from the warehouse \(record_id unreadable item \w+\)/
-  const lost = { code: 3, printed: expect.arrayContaining([expect.stringMatching(said)]) }
+  const message = /1 row of the source is missing from the warehouse \(record_id unreadable item \w+\)/
+  const lost = { code: 3, printed: expect.arrayContaining([expect.stringMatching(message)]) }
   expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject(lost)
 })
 
@@ -70,7 +70,7 @@ function earliestRecord(): string {
   return rows.reduce((least, row) => (row.enteredAt < least.enteredAt ? row : least)).recordId
 }
 
-test('what a sync could not read, though it read the rows after it, is a difference', async () => {
+test('signups that a sync did not write are a difference until a later sync writes them', async () => {
   const lists = ['--streams', 'questionnaires,signups']
   account.emulator.faults.push({ effect: falseTotal(-1), endpoint: 'signupRecord' })
   expect(await account.sync(lists)).toMatchObject({ code: 3 })
@@ -81,10 +81,10 @@ test('what a sync could not read, though it read the rows after it, is a differe
   expect(await account.run(audit, lists)).toMatchObject({ code: 0 })
 })
 
-test('a past range that no sync has covered differs where the source has rows, gifts too, and is equal once it is read', async () => {
+test('a past range that no sync has read differs where the source has rows, and is equal once read', async () => {
   const verdicts = async (...argv: string[]) => {
-    const { code, audit: found } = await account.runJson(audit, ['--streams', 'watch_records,gifts', ...argv])
-    const partitions: readonly { stream: string; verdict: string }[] = found.partitions
+    const { code, audit: report } = await account.runJson(audit, ['--streams', 'watch_records,gifts', ...argv])
+    const partitions: readonly { stream: string; verdict: string }[] = report.partitions
     const of = (name: string) => partitions.flatMap(({ stream, verdict }) => (stream === name ? [verdict] : []))
     return { code, records: [...new Set(of('watch_records'))], gifts: [...new Set(of('gifts'))] }
   }
@@ -99,7 +99,7 @@ test('a past range that no sync has covered differs where the source has rows, g
   expect(await verdicts('--from', '2025-01-01', '--to', '2025-02-01')).toEqual(equal)
   await account.sync()
   expect(await verdicts(...past)).toEqual(equal)
-  // What has come since the last sync is no fault.
+  // Rows that came after the last sync are no difference.
   account.clock.passHours(26)
   expect(await verdicts('--from', '2026-11-01')).toMatchObject({ code: 0 })
 })
@@ -107,7 +107,7 @@ test('a past range that no sync has covered differs where the source has rows, g
 test.each([
   [150, 0, 'unverifiable'],
   [50, 300, 'different'],
-])('of gifts that no reading covers page 1 is known: %i and %i more are %s', async (many, more, verdict) => {
+])('an audit reads page 1 of uncovered gifts: %i, and %i added later, are %s', async (known, added, verdict) => {
   const { channel, gift } = firstRows(account.emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   const givenAt = Math.floor(account.clock.nowMs / 1000) - 82 * 3600
@@ -115,33 +115,33 @@ test.each([
     const ids = Array.from({ length: count }, (_, index) => from + index)
     channel.gifts.add(...ids.map((giftId) => ({ ...gift, type: 'cash' as const, giftId, givenAt })))
   }
-  give(1, many)
+  give(1, known)
   expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   const range = ['--streams', 'gifts', '--from', '2026-11-10', '--to', '2026-11-20']
   expect(await account.run(ledger, ['forget', ...range])).toMatchObject({ code: 0 })
-  give(1000, more)
+  give(1000, added)
   const [cash] = (await account.runJson(audit, range)).audit.partitions
   const note = expect.stringContaining('the service gives no total, but has at least 100 rows')
   expect(cash).toMatchObject({ verdict, notes: [note] })
 })
 
-test('an account that is lost is found where its usage was never read, also beside one that is new and one that is kept', async () => {
+test('an audit finds a lost manager without usage, beside a new one and one that the source deleted', async () => {
   const { managers } = account.emulator.world
   const [one, another] = [first(managers.rows), first(managers.rows.slice(1))]
-  const look = async () => {
-    const { code, audit: found } = await account.runJson(audit, ['--streams', 'managers'])
-    return { code, differences: found.partitions[0].differences }
+  const auditManagers = async () => {
+    const { code, audit: report } = await account.runJson(audit, ['--streams', 'managers'])
+    return { code, differences: report.partitions[0].differences }
   }
   await account.sync('managers')
   managers.remove(one)
   await account.sync('managers')
-  expect(await look()).toEqual({ code: 0, differences: [] })
+  expect(await auditManagers()).toEqual({ code: 0, differences: [] })
   await sql`delete from livehouse.managers where manager_id = ${another.id}`.execute(account.database.db)
   const missing = (rows: number) => ({ code: 3, differences: [expect.objectContaining({ kind: 'missing', rows })] })
-  expect(await look()).toEqual(missing(1))
+  expect(await auditManagers()).toEqual(missing(1))
   managers.add({ ...another, id: '99001' })
-  expect(await look()).toEqual(missing(2))
+  expect(await auditManagers()).toEqual(missing(2))
   await account.sync('managers')
   managers.add({ ...another, id: '99002' })
-  expect(await look()).toEqual({ code: 0, differences: [] })
+  expect(await auditManagers()).toEqual({ code: 0, differences: [] })
 })

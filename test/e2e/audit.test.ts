@@ -11,7 +11,7 @@ import { startFilled } from '../helpers/start-filled.ts'
 
 const account = ofTest(startFilled)
 
-test('a row that is deleted by hand is named in every stream, its range is reopened, and the next sync mends it', async () => {
+test('an audit names rows deleted by hand and reopens their ranges; the next sync restores them', async () => {
   const { change, text, emulator } = account
   emulator.switches.recordFilterTime = 'both'
   const streams = '--streams=visitors,watch_records,signups,questionnaires,managers'
@@ -23,23 +23,23 @@ test('a row that is deleted by hand is named in every stream, its range is reope
     select signup_key from livehouse.signups order by signed_up_at limit 1)`)
   await change(sql`delete from livehouse.managers where manager_id = (select min(manager_id) from livehouse.managers)`)
 
-  const looked = await account.runJson(audit, [streams, '--no-reopen'])
+  const report = await account.runJson(audit, [streams, '--no-reopen'])
   const difference = { code: 'audit.difference' }
   const errors = [difference, difference, difference, difference]
-  expect(looked).toMatchObject({ command: 'audit', status: 'partial', resumes_at: null, errors })
-  expect(looked.streams.watch_records.slices).toMatchObject({ verified: 1, short: 1, failed: 0 })
-  expect(looked.streams.watch_records.calls).toBeLessThan(40)
-  const different = looked.audit.partitions.filter(({ verdict }: { verdict: string }) => verdict === 'different')
-  const lost = { differences: [{ kind: 'missing', rows: 1, keys: [expect.any(String)] }], reopened: [] }
-  const partitions = ['visitors', 'watch_records', 'managers', 'signups'].map((stream) => ({ stream, ...lost }))
+  expect(report).toMatchObject({ command: 'audit', status: 'partial', resumes_at: null, errors })
+  expect(report.streams.watch_records.slices).toMatchObject({ verified: 1, short: 1, failed: 0 })
+  expect(report.streams.watch_records.calls).toBeLessThan(40)
+  const different = report.audit.partitions.filter(({ verdict }: { verdict: string }) => verdict === 'different')
+  const missing = { differences: [{ kind: 'missing', rows: 1, keys: [expect.any(String)] }], reopened: [] }
+  const partitions = ['visitors', 'watch_records', 'managers', 'signups'].map((stream) => ({ stream, ...missing }))
   expect(different).toMatchObject(partitions)
 
   const { code, out } = await text(streams)
   expect(code).toBe(3)
-  const said = /✗ watch_records channel=\d+: 1 row of the source is missing from the warehouse \(record_id \d+\) from /
-  expect(out).toMatch(said)
+  const line = /✗ watch_records channel=\d+: 1 row of the source is missing from the warehouse \(record_id \d+\) from /
+  expect(out).toMatch(line)
   expect(out.match(/is no longer covered: the next livehouse sync reads it again/g)).toHaveLength(2)
-  // One of the records, and of the signups those of one questionnaire alone.
+  // One gap of watch records, and one of the signups of a single questionnaire.
   expect(await readOpenReadings(account.database.db, 9)).toMatchObject({ openCounts: { gap: 2 } })
   expect(out).toContain('partial: 4 partitions differ')
   const again = await text('--streams', 'watch_records,signups')
@@ -50,7 +50,7 @@ test('a row that is deleted by hand is named in every stream, its range is reope
   expect(await text()).toMatchObject({ code: 0 })
 })
 
-test('gifts have no total: what is covered, up to now, is read again and compared, also for rows that are too many', async () => {
+test('an audit of gifts, which have no total, reads the covered range again and finds surplus rows too', async () => {
   const { channel, text, run } = account
   const year = ['--streams', 'gifts', '--from', '2026-01-01', '--to', '2027-01-01']
   const { error } = await run(backfill, year, { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' })
@@ -58,46 +58,46 @@ test('gifts have no total: what is covered, up to now, is read again and compare
   expect(await text(...year)).toMatchObject({ code: 0 })
   channel.gifts.remove(earliest(channel.gifts.rows, ({ givenAt }) => givenAt))
   expect(await text('--streams', 'gifts', '--no-reopen')).toMatchObject({ code: 3 })
-  const found = await account.runJson(audit, ['--streams', 'gifts', '--from', '2026-10-01'])
-  const partitions = found.audit.partitions.filter(({ verdict }: { verdict: string }) => verdict !== 'equal')
+  const report = await account.runJson(audit, ['--streams', 'gifts', '--from', '2026-10-01'])
+  const partitions = report.audit.partitions.filter(({ verdict }: { verdict: string }) => verdict !== 'equal')
   expect(partitions).toMatchObject([{ differences: [{ kind: 'surplus', rows: 1 }], reopened: [expect.anything()] }])
-  expect(found.streams.gifts.slices).toMatchObject({ unverifiable: 3, short: 1 })
+  expect(report.streams.gifts.slices).toMatchObject({ unverifiable: 3, short: 1 })
   await account.sync('gifts')
   await run(audit, ['--streams', 'gifts', '--from', '2026-10-01'])
   await account.sync('gifts')
   expect(await text('--streams', 'gifts', '--from', '2026-10-01')).toMatchObject({ code: 0 })
 })
 
-test('a long history that the source no longer has is kept, and no difference', async () => {
+test('a long history that the source no longer has is no difference', async () => {
   await sql`insert into livehouse.watch_records
     select another.* from livehouse.watch_records as known, generate_series(2000, 26000) as number,
       jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number,
         'entered_at', entered_at - number * interval '31 minutes',
         'left_at', entered_at - number * interval '31 minutes')) as another
     where known.record_id = ${account.record.recordId}`.execute(account.database.db)
-  const found = await account.audited('--streams', 'watch_records', '--channels', account.channel.id)
-  expect(found).toMatchObject([{ verdict: 'equal', differences: [] }])
+  const partitions = await account.audited('--streams', 'watch_records', '--channels', account.channel.id)
+  expect(partitions).toMatchObject([{ verdict: 'equal', differences: [] }])
 })
 
-test('what is gone from the source is kept and said; only what is of the last days, or too much to be read, is a difference, and nothing is reopened', async () => {
+test('rows gone from the source are noted; they differ only if recent or too many, and reopen nothing', async () => {
   const { channel, form, audited } = account
   const record = earliest(channel.records.rows, ({ enteredAt }) => enteredAt)
   const ended = channel.records.rows.filter(({ leftAt }) => leftAt < (parseWallTime('2026-11-20 14:00') ?? 0))
   const recent = earliest(ended, ({ enteredAt }) => -enteredAt)
   channel.records.remove(record)
   channel.questionnaires.remove(form)
-  const found = await audited('--streams', 'watch_records,signups')
-  expect(found.filter(({ verdict }) => verdict === 'different')).toEqual([])
-  const kept = 'no longer at the source, and kept: 1'
-  expect(found.flatMap(({ notes }) => notes)).toContain(`${kept} (record_id ${record.recordId})`)
-  const ofChannel = found.find(({ notes }) => notes.join().includes(`${kept} (record_id`))
+  const partitions = await audited('--streams', 'watch_records,signups')
+  expect(partitions.filter(({ verdict }) => verdict === 'different')).toEqual([])
+  const note = 'no longer at the source, and kept: 1'
+  expect(partitions.flatMap(({ notes }) => notes)).toContain(`${note} (record_id ${record.recordId})`)
+  const ofChannel = partitions.find(({ notes }) => notes.join().includes(`${note} (record_id`))
   expect(Number(ofChannel?.warehouse_rows) - Number(ofChannel?.source_rows)).toBe(1)
   channel.records.remove(recent)
   const later = await audited('--streams', 'watch_records')
   const differences = [{ kind: 'surplus', keys: [recent.recordId] }]
   expect(later.find(({ verdict }) => verdict === 'different')).toMatchObject({ differences, reopened: [] })
-  const list = found.find(({ stream }) => stream === 'questionnaires')
-  expect(list).toMatchObject({ verdict: 'equal', notes: [`${kept} (question_id ${form.questionId})`] })
+  const list = partitions.find(({ stream }) => stream === 'questionnaires')
+  expect(list).toMatchObject({ verdict: 'equal', notes: [`${note} (question_id ${form.questionId})`] })
 
   await sql`insert into livehouse.watch_records
     select another.* from livehouse.watch_records as known, generate_series(0, 20000) as number,
@@ -107,7 +107,7 @@ test('what is gone from the source is kept and said; only what is of the last da
   expect(many[0]?.differences).toContainEqual(expect.objectContaining({ kind: 'count', rows: -20_002 }))
 })
 
-test('rows without a readable time do not stand in for rows that are missing from a range', async () => {
+test('rows without a readable time do not mask rows that are missing from a range', async () => {
   const { text, audited, database } = account
   const day = sql`(entered_at at time zone 'Asia/Shanghai')::date`
   const { rows } = await sql`
@@ -127,7 +127,7 @@ test('rows without a readable time do not stand in for rows that are missing fro
   expect(whole?.differences).toContainEqual(expect.objectContaining(missing))
 })
 
-test('an account that is new is no difference; what there is nothing to compare with is not compared, and has no numbers', async () => {
+test('a new manager is no difference; a list with nothing to compare with is not compared', async () => {
   const { emulator, audited, text, clock } = account
   const { managers } = emulator.world
   managers.add({ ...first(managers.rows), id: '99001', createdOn: '2026-11-20' })

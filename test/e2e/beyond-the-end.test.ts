@@ -9,7 +9,7 @@ import { addRows, firstRows, times } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
-test('a list that gets a row with every call, and of which page 1 is given behind the end, has an end', async () => {
+test('a list that grows with every call and repeats page 1 past its end is read in few calls', async () => {
   await using account = await startAccount({ channels: 1, viewers: 100 })
   account.emulator.switches.beyondLastPage = 'repeat-first'
   const { channel, visitor } = firstRows(account.emulator)
@@ -17,7 +17,7 @@ test('a list that gets a row with every call, and of which page 1 is given behin
   const enter = meanwhile(() => {
     channel.visitors.add({ ...visitor, userId: `new-${++calls}`, lastOnlineAt: visitor.lastOnlineAt + 86_400 + calls })
   })
-  // Fewer come than are announced, so that what lies behind the end is asked for.
+  // Fewer rows come than the total announces, so that pages past the end are requested.
   const hidden = withheldRows((item) => Object(item).user_id === visitor.userId)
   account.emulator.faults.push({ effect: { ...hidden, ...enter }, endpoint: 'visitorList' })
   expect(await account.sync('visitors')).toMatchObject({ code: 0 })
@@ -25,7 +25,7 @@ test('a list that gets a row with every call, and of which page 1 is given behin
 })
 
 const deepest = 300
-/** Where a page behind the last one is an error, so is one that ends deeper. */
+/** A page that ends deeper than `deepest` is answered like one past the end. */
 const limitedDepth: FaultEffect = {
   name: 'limited depth',
   query: (query) => (query.page * query.pageSize > deepest ? { ...query, page: 1_000_000 } : query),
@@ -34,14 +34,14 @@ const limitedDepth: FaultEffect = {
 test.each([
   [20, 0, []],
   [460, 3, ['watch_records api.status', 'signups api.status']],
-])('lists served to a depth only are cut by time; %i rows a minute: exit %i', async (rows, end, refused) => {
+])('lists served to a limited depth are cut by time; %i rows a minute: exit %i', async (rows, exitCode, failures) => {
   await using account = await startLists(10_000, rows, 460)
   account.emulator.switches.beyondLastPage = 'error'
   account.emulator.faults.splice(0, 1, { effect: limitedDepth })
   const { code, errors } = await syncStreams(account, 'watch_records,questionnaires,signups')
   const kinds = errors.map((error: { stream: string; code: string }) => `${error.stream} ${error.code}`)
-  expect([code, new Set(kinds)]).toEqual([end, new Set(refused)])
-  if (end === 0) await account.expectTruth(['watch_records', 'signups'])
+  expect([code, new Set(kinds)]).toEqual([exitCode, new Set(failures)])
+  if (exitCode === 0) await account.expectTruth(['watch_records', 'signups'])
 })
 
 test.each([
@@ -49,7 +49,7 @@ test.each([
   [31, '2025-06-01', 40, refusal(400_001)],
   [31, '2026-01-01', 39, status(504)],
   [31, '2026-10-18', 10, hang()],
-])('%i days at a time, from %s on, are read, proven and audited in %i calls', async (days, from, calls, effect) => {
+])('ranges of at most %i days from %s on are proven, and audited in %i calls', async (days, from, calls, effect) => {
   await using account = await startAccount({ channels: 1, days: 8 })
   account.emulator.faults.push({ effect: whereAsked(({ from = 0, to = 0 }) => to - from > days * 86_400, effect) })
   const settings = { LIVEHOUSE_HISTORY_FROM: from, LIVEHOUSE_REQUEST_TIMEOUT: '0.1' }
@@ -59,7 +59,7 @@ test.each([
   expect(await account.runJson(audit, argv, settings)).toMatchObject({ code: 0, streams: { watch_records: { calls } } })
 })
 
-test('a service that refuses every range is asked for a day, and then no more', async () => {
+test('a service that refuses every range is given up after few calls', async () => {
   await using account = await startAccount({ channels: 1 })
   account.emulator.switches.longestWindowDays = 0
   const { code, errors } = await account.sync('gifts,watch_records,signups')
@@ -72,23 +72,23 @@ test('a service that refuses every range is asked for a day, and then no more', 
   expect(streams.watch_records.calls).toBe(2)
 })
 
-test.each([100, 250])('%i gifts and viewers of a service that fails behind the last page all land', async (count) => {
+test.each([100, 250])('%i gifts and viewers of a service that fails past the last page all land', async (count) => {
   await using account = await startAccount({ channels: 1, viewers: count })
   const { channel, gift } = firstRows(account.emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   channel.gifts.add(...times(count, (n) => ({ ...gift, giftId: n, givenAt: gift.givenAt + n * 60 })))
   const answer = (given: Answer) => {
-    const isBehind = given.body.kind === 'list' && given.body.items().length === 0
-    return isBehind ? (status(500).answer?.(given) ?? given) : given
+    const isPastEnd = given.body.kind === 'list' && given.body.items().length === 0
+    return isPastEnd ? (status(500).answer?.(given) ?? given) : given
   }
-  const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
+  const effect = whereAsked(({ page }) => page > 1, { name: 'fails past the end', answer })
   account.emulator.faults.push({ effect })
   expect(await account.sync('gifts,visitors')).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts', 'visitors'])
   expect(account.emulator.calls.length).toBeLessThan(60)
 })
 
-test('a viewer list of which no more than a round number is counted and served is red, and may be accepted', async () => {
+test('a visitor list cut at a round number makes the run partial until an operator accepts it', async () => {
   await using account = await startAccount({ channels: 1, viewers: 320 })
   const { emulator, clock, run } = account
   Object.assign(emulator.switches, { largestTotal: 200, hidesBehindTotal: true })
@@ -107,7 +107,7 @@ test('a viewer list of which no more than a round number is counted and served i
 test.each([
   [1, 'query'],
   [7, 'body'],
-] as const)('pages clamped to %i are used, parameters in the %s, also without a number', async (most, listParams) => {
+] as const)('pages clamped to %i are read, parameters in the %s, even without a number', async (most, listParams) => {
   await using account = await startAccount({ channels: 1, viewers: 9 })
   account.emulator.switches.listParams = listParams
   addRows(account.emulator, 9, () => account.hoursAgo(1))
@@ -119,7 +119,7 @@ test.each([
   }
 })
 
-test('a page parameter that has no effect is an error of both lists', async () => {
+test('an ignored page parameter is an error of both manager lists', async () => {
   await using account = await startAccount({ viewers: 1 })
   account.emulator.faults.push({ effect: ignoredPage(true) }, { effect: clampedTo(5) })
   const ignored = { code: 'paging.ignored' }
