@@ -8,12 +8,12 @@ import { runVerb } from '../helpers/run-verb.ts'
 const database = ofTest(createTestDatabase)
 const read = async (text: string) => await runQuery(database.db, text)
 
-/** A channel of which all visits have been read. */
+/** A channel whose visits have all been read. */
 const readChannel = (id: string) => `insert into livehouse.channels (channel_id, run_id) values ('${id}', 1);
   insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, latest_slice_id)
     values ('watch_records', 'channel=${id}', true, '{(,)}', 1)`
 
-const edited = [
+const exampleRows = [
   `insert into livehouse.channels (channel_id, run_id) values ('5', 1)`,
   `insert into livehouse.visitors (channel_id, user_id, first_login_at, run_id) values
     ('5', 'a', '2026-11-01 20:00:05+08', 1), ('5', 'b', '2026-10-01 20:00+08', 1), ('5', 'c', '2026-11-01 20:20+08', 1)`,
@@ -30,13 +30,13 @@ const edited = [
     values ('5', 'q', 's', 'b', '2026-11-01 20:05+08', '[]', 1, 1)`,
 ]
 
-test('live visits with short pauses are one broadcast, told with its minutes and viewers, whatever is read of other days', async () => {
+test('live visits with short pauses form a broadcast with minutes and viewers, whatever other days hold', async () => {
   const set = async (settings: Readonly<Record<string, string>>) => {
     const environment = { DATABASE_URL: database.url, ...settings }
     expect(await runVerb(forms, [], { environment })).toMatchObject({ code: 0 })
   }
   await set({ LIVEHOUSE_CURRENCY: 'CNY' })
-  for (const statement of edited) await read(statement)
+  for (const statement of exampleRows) await read(statement)
 
   const broadcasts = () =>
     read('select broadcast_key, broadcast_seconds from livehouse_bi.fct_broadcast order by started_at')
@@ -46,10 +46,10 @@ test('live visits with short pauses are one broadcast, told with its minutes and
   ]
   expect(await broadcasts()).toEqual(both)
   const first = `where broadcast_key = '5:20261101T2000'`
-  const [told = {}] = await read(`select day::text, ended_at_local::text as ended, visits, viewers, new_viewers,
+  const [broadcast = {}] = await read(`select day::text, ended_at_local::text as ended, visits, viewers, new_viewers,
     estimated_peak_live_viewers as peak, peak_at_local::text, average_stay_seconds, live_seconds, replay_seconds, cash_gifts, cash_amount,
     prop_gifts, signups, top_access_source, top_device, top_province, is_complete, is_test from livehouse_bi.fct_broadcast ${first}`)
-  expect(Object.values(told).join(', ')).toBe(
+  expect(Object.values(broadcast).join(', ')).toBe(
     '2026-11-01, 2026-11-01 21:20:00, 6, 4, 2, 3, 2026-11-01 20:20:00, 1653, 6000, 610, 1, 5.00, , 1, a.example, phone, 浙江, false, false',
   )
   const minutes = await read(`select minute_no, estimated_viewers, joins, leaves, retention
@@ -66,7 +66,7 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     { who: '5:c', visits: '1', stay: '1810', share: '0.377', cash: null, props: null, signups: null, is_new: true },
     { who: '5:d', visits: '1', stay: '600', share: '0.125', cash: null, props: null, signups: null, is_new: null },
   ])
-  // What was not found is none where it has been read.
+  // A figure without rows is NULL until its list has been read, and then 0.
   const rest = `select broadcast_key, b.new_viewers, b.cash_gifts, b.cash_amount, b.prop_gifts, b.signups, d.is_new
     from livehouse_bi.fct_broadcast b left join livehouse_bi.fct_broadcast_viewer v using (broadcast_key)
     left join livehouse_bi.fct_viewer_day d on (d.viewer_key, d.day) = (v.viewer_key, v.day)
@@ -77,7 +77,7 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     select stream, 'channel=5' || part, stream = 'gifts', '{[2026-11-01,)}', '2026-11-05', 1
     from (values ('visitors', ''), ('questionnaires', ''), ('watch_records', ''), ('gifts', '/type=cash'),
       ('gifts', '/type=prop')) v (stream, part)`)
-  // Visits of the first may have begun on 31 October.
+  // Visits of the first broadcast may have begun on 31 October, which has not been read.
   const complete = await read('select is_complete from livehouse_bi.fct_broadcast order by started_at')
   expect(complete).toEqual([{ is_complete: false }, { is_complete: true }])
   const none = { new_viewers: '0', cash_gifts: '0', cash_amount: '0', prop_gifts: '0', signups: '0' }
@@ -92,7 +92,7 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     join livehouse_bi.fct_viewer_day d using (viewer_key, day) ${first} and viewer_key = '5:d'`)
   expect(unlisted).toEqual([{ is_new: null, of_day: null }])
 
-  // Of two visits that begin at once, the first is that of the smaller id.
+  // Of two visits that begin at the same time, the one with the smaller id is the first.
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, device, api_version, run_id)
     select '5', no, 'f', '2026-11-01 20:30+08', '2026-11-01 20:31+08', 60, 60, device, 2, 1 from (values (21, 'tv'), (20, 'phone')) v (no, device)`)
   const deviceOf = `select device from livehouse_bi.fct_broadcast_viewer ${first} and viewer_key = '5:f'`
@@ -109,8 +109,8 @@ test('live visits with short pauses are one broadcast, told with its minutes and
   )
 })
 
-test('a visit without a leave ends with its day, and one that left before it came counts nowhere', async () => {
-  const told = async (text: string) => (await read(text)).map((row) => Object.values(row).join(' '))
+test('a visit without an exit ends with its day, and one that ends before it begins counts nowhere', async () => {
+  const readLines = async (text: string) => (await read(text)).map((row) => Object.values(row).join(' '))
   await read(`insert into livehouse.channels (channel_id, run_id) values ('6', 1);
     insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     values ('6', 1, 'a', '2026-11-10 23:50+08', null, 3600, 3600, 2, 1),
@@ -119,9 +119,9 @@ test('a visit without a leave ends with its day, and one that left before it cam
       ('6', 4, 'd', '2026-11-12 20:25+08', '2026-11-12 20:35+08', 600, 600, 2, 1),
       ('6', 5, 'e', '1970-01-01 00:00:30+08', '1970-01-01 00:01:10+08', 40, 40, 2, 1)`)
   const columns = 'broadcast_key, broadcast_seconds, estimated_peak_live_viewers'
-  const broadcasts = await told(`select ${columns} from livehouse_bi.fct_broadcast`)
+  const broadcasts = await readLines(`select ${columns} from livehouse_bi.fct_broadcast`)
   expect(broadcasts).toEqual(['6:20261110T2350 3000 1', '6:20261112T2025 600 1'])
-  const minutes = await told(`select day::text, min(minute_at_local)::time, max(estimated_all_viewers)
+  const minutes = await readLines(`select day::text, min(minute_at_local)::time, max(estimated_all_viewers)
     from livehouse_bi.fct_audience_minute group by day order by day`)
   expect(minutes).toEqual([
     '1970-01-01 00:00:00 1',
@@ -131,7 +131,7 @@ test('a visit without a leave ends with its day, and one that left before it cam
   ])
 })
 
-test('a record counts from entry to the end of its online seconds or of its stay, on every day that it lasts into, and at once with others only where they meet', async () => {
+test('a visit counts on each day until its online time or stay ends, and with others only in overlaps', async () => {
   await read(`${readChannel('8')};
     insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     select '8', row_number() over (), 'u', day + entered, day + gone, online, live, 2, 1
@@ -167,9 +167,9 @@ test('a record counts from entry to the end of its online seconds or of its stay
   expect(peaks).toEqual([peak, peak])
 })
 
-test('a peak is the largest minute of its day, however records overlap, also over midnight', async () => {
+test('a peak is the largest minute of its day, however visits overlap, even across midnight', async () => {
   await read(readChannel('7'))
-  // Entries and stays in no order, some of them over one or several midnights, some without an end or a length.
+  // Visits in no order; some last over one or several midnights, some have no end or no length.
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     select '7', n, 'u' || n % 37, at, case when n % 19 > 0 then at + make_interval(secs => n * 131 % 9000 + case n % 23 when 0 then 180000 else 0 end) end,
       case when n % 17 > 0 then n * 257 % case n % 23 when 0 then 200000 else 8000 end end, n % 3, 2, 1
@@ -179,7 +179,7 @@ test('a peak is the largest minute of its day, however records overlap, also ove
     ) m using (channel_id, day)
     where (coalesce(d.estimated_peak_viewers, 0), coalesce(d.estimated_peak_live_viewers, 0)) is distinct from (coalesce(m.viewers, 0), coalesce(m.live, 0))`
   expect(await read(differing)).toEqual([])
-  const told = await read(`select count(*) > 9 as has_days, max(estimated_peak_viewers) > 5 as has_viewers
+  const summary = await read(`select count(*) > 9 as has_days, max(estimated_peak_viewers) > 5 as has_viewers
     from livehouse_bi.daily_channel where channel_id = '7'`)
-  expect(told).toEqual([{ has_days: true, has_viewers: true }])
+  expect(summary).toEqual([{ has_days: true, has_viewers: true }])
 })

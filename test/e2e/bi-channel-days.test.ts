@@ -21,13 +21,13 @@ import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const database = ofTest(createTestDatabase)
 
-/** A record as a reading writes it: new, or over the one with its id. */
-const written = fc.record({
+/** A record as a reading writes it: inserted, or updated where its id is known. */
+const writtenRecord = fc.record({
   kind: fc.constant('write' as const),
   channel: fc.constantFrom('1', '2'),
   id: fc.nat(9),
   user: fc.constantFrom(null, 'a', 'b', 'c'),
-  /** From midnight of the first day; an evening's last minutes as often as any other time. */
+  /** Since midnight of the first day; half of the entries lie at or just before a midnight. */
   enteredMinute: fc.option(fc.oneof(fc.nat(6 * 1440), fc.constantFrom(1439, 2 * 1440 - 1, 2 * 1440))),
   stayMinutes: fc.option(fc.oneof(fc.nat(200), fc.constantFrom(1440, 3000))),
   tellsOnline: fc.constantFrom(true, true, false),
@@ -35,7 +35,7 @@ const written = fc.record({
 })
 const changes = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: written },
+    { weight: 6, arbitrary: writtenRecord },
     fc.record({ kind: fc.constant('delete' as const), channel: fc.constantFrom('1', '2'), id: fc.nat(9) }),
     fc.constantFrom({ kind: 'settings', gap: 5 } as const, { kind: 'settings', gap: 30 } as const),
     { weight: 2, arbitrary: fc.constant({ kind: 'keep' as const }) },
@@ -49,7 +49,7 @@ async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbi
   if (change.kind === 'keep') return await refreshFigures(db)
   if (change.kind === 'settings') return void (await publishBi(db, { settings: { broadcastGapMinutes: change.gap } }))
   if (change.kind === 'another') {
-    // As another livehouse, which noted days otherwise.
+    // As another version of livehouse, which noted changed days in another way.
     await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
     await sql`update livehouse_ops.bi_settings set fingerprint = 'another'`.execute(db)
     return void (await publishBi(db))
@@ -68,7 +68,7 @@ async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbi
       online_seconds = excluded.online_seconds, live_seconds = excluded.live_seconds`.execute(db)
 }
 
-test('days and broadcasts are what their records add up to, whatever has changed since they were kept', async () => {
+test('days and broadcasts add up from their records, whatever has changed since they were stored', async () => {
   const { db } = database
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1), ('2', 1)`.execute(db)
   await sql`insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, latest_slice_id)
@@ -89,7 +89,7 @@ test('days and broadcasts are what their records add up to, whatever has changed
   expect(kept).toBeGreaterThan(0)
 })
 
-test('a record that tells of a leave in the year 9999, and not for how long it was online, lasts a day', async () => {
+test('a visit with an exit in the year 9999 and no online time lasts a day', async () => {
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(database.db)
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, api_version, run_id)
     values ('1', 1, 'a', '2026-11-01 10:00+08', '9999-12-31 00:00+08', 2, 1)`.execute(database.db)
@@ -98,7 +98,7 @@ test('a record that tells of a leave in the year 9999, and not for how long it w
   expect(minutes).toHaveLength(1440)
 })
 
-/** One after the other, each changes what is kept of a channel: viewers, signups and gifts that are listed, known by phone alone, removed or nobody's. */
+/** Each changes stored figures: of viewers, signups and gifts, some with a phone only, some removed, some of nobody. */
 const oddChanges: readonly string[] = [
   `insert into livehouse.visitors (channel_id, user_id, first_login_at, visit_count, watch_seconds, phone, run_id) values
     ('1', 'a', '2026-11-01 10:00+08', 2, 70, '13812345678', 1), ('1', 'b', null, 1, null, null, 1), ('2', 'a', '2026-11-02 23:59+08', 0, 0, '13812345678', 1)`,
@@ -111,7 +111,7 @@ const oddChanges: readonly string[] = [
   `insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, phone, amount, occurrence, run_id) values
     ('1', 'cash', 'g1', '2026-10-31 23:50+08', null, '13812345678', 2, 1, 1), ('1', 'prop', 'g2', '2026-11-20 10:00+08', 'giver', null, null, 1, 1), ('1', 'prop', 'g3', null, 'b', null, 1, 1, 1)`,
   `update livehouse.visitors set phone = '13812345678', watch_seconds = 60 where channel_id = '1' and user_id = 'b'`,
-  // Two persons, and then a third viewer by whom they are one.
+  // Two persons, and then a third viewer who joins them into one.
   `insert into livehouse.visitors (channel_id, user_id, assign_id, phone, run_id) values ('1', 'c', 'e1', null, 1), ('1', 'd', null, '13900000008', 1)`,
   `insert into livehouse.visitors (channel_id, user_id, assign_id, phone, run_id) values ('2', 'e', 'E1', '13900000008', 1)`,
   'update livehouse.gifts set removed_at = now() where visitor_id is null',
@@ -124,7 +124,7 @@ const oddChanges: readonly string[] = [
   'truncate livehouse.visitors',
 ]
 
-test('what is kept of a channel is what its rows add up to, whichever table alone has changed since', async () => {
+test('the stored figures of a channel add up from its rows, whichever single table has changed since', async () => {
   const { db } = database
   await publishBi(db)
   await sql`insert into livehouse.channels (channel_id, is_test, state, run_id)
@@ -137,7 +137,7 @@ test('what is kept of a channel is what its rows add up to, whichever table alon
   }
 })
 
-test('days are kept beside slices that are still being written, and by two at once, and lose no record', async () => {
+test('storing days while slices are being written, or twice at once, loses no record', async () => {
   const { db } = database
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(db)
   await using open = new AsyncDisposableStack()
@@ -165,34 +165,34 @@ test('days are kept beside slices that are still being written, and by two at on
   expect(await runQuery(db, daily)).toEqual([{ viewers: '3', watch_run_id: '1' }])
 })
 
-test('every command that changes records leaves the days kept and true', async () => {
+test('every command that changes records leaves the stored days correct', async () => {
   await using account = await startV1Account()
   const { emulator, run } = account
   const { db } = account.database
   const channel = firstChannel(emulator)
   const record = first(channel.records.rows)
-  const inOrder = async (verb: Parameters<typeof run>[0], argv: readonly string[], settings = {}) => {
+  const expectCurrentDays = async (verb: Parameters<typeof run>[0], argv: readonly string[], settings = {}) => {
     expect(await run(verb, argv, settings)).toMatchObject({ code: 0 })
     const { kept, changed } = await expectKeptDays(db)
     expect([argv.join(' '), changed]).toEqual([argv.join(' '), 0])
     account.nextDay()
     return kept
   }
-  const days = await inOrder(sync, [])
+  const days = await expectCurrentDays(sync, [])
   expect(days).toBeGreaterThan(0)
 
   const edited = { ...record, leftAt: record.leftAt + 86_400, onlineSeconds: 90_000 }
   channel.records.replace(record, edited)
-  expect(await inOrder(sync, [])).toBeGreaterThan(days)
-  await inOrder(ledger, ['forget', '--from', '2026-11-01', '--to', '2026-11-20'])
+  expect(await expectCurrentDays(sync, [])).toBeGreaterThan(days)
+  await expectCurrentDays(ledger, ['forget', '--from', '2026-11-01', '--to', '2026-11-20'])
   channel.records.remove(edited)
-  await inOrder(backfill, ['--from', '2026-11-01', '--to', '2026-11-20'])
+  await expectCurrentDays(backfill, ['--from', '2026-11-01', '--to', '2026-11-20'])
 
   account.setRecords(2, 1)
   const old = first(channel.oldRecords.rows)
-  await inOrder(backfill, V1_BACKFILL)
+  await expectCurrentDays(backfill, V1_BACKFILL)
   channel.records.add({ ...old, nick: 'of version 2', enteredAt: old.enteredAt, onlineSeconds: 600, liveSeconds: 300 })
-  await inOrder(backfill, [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records'])
+  await expectCurrentDays(backfill, [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records'])
 
   const visit = { first_login_time: '2026-11-15 23:00', last_online_time: '2026-11-16 01:00', online_time: '2:00:00' }
   const raw = JSON.stringify({ record_id: 78, user_id: 'a', ...visit })
@@ -201,17 +201,17 @@ test('every command that changes records leaves the days kept and true', async (
   const item = { raw, reason: 'not understood', path: '', headers: null }
   await quarantineItems(db, { ...origin, seenAt: new Date(0) }, [item])
   expect(await run(quarantine, ['retry'])).toMatchObject({ code: 0 })
-  // No run that reads: worked out when asked for, and kept by the next.
+  // The retry does not store the days: they are computed on demand, and the next run stores them.
   expect(await expectKeptDays(db)).toMatchObject({ changed: 3 })
-  await inOrder(sync, [])
+  await expectCurrentDays(sync, [])
   for (const settings of [{ LIVEHOUSE_BROADCAST_GAP: '1' }, { LIVEHOUSE_BROADCAST_MIN: '1' }])
-    await inOrder(forms, [], settings)
+    await expectCurrentDays(forms, [], settings)
   expect(await run(forms, [], { LIVEHOUSE_IGNORED_IDS: 'x' })).toMatchObject({ code: 0 })
-  // Persons are put together otherwise from the next run on.
+  // The next run groups persons in another way.
   expect((await expectKeptDays(db)).changed).toBeGreaterThan(0)
-  await inOrder(sync, [])
+  await expectCurrentDays(sync, [])
   expect(await run(migrate, ['down'])).toMatchObject({ code: 0 })
   await sql`update livehouse.watch_records set left_at = left_at + interval '1 day', online_seconds = 90000`.execute(db)
-  await inOrder(migrate, ['up'])
-  expect(await inOrder(sync, [])).toBeGreaterThan(days)
+  await expectCurrentDays(migrate, ['up'])
+  expect(await expectCurrentDays(sync, [])).toBeGreaterThan(days)
 })

@@ -8,8 +8,8 @@ import { ofFile } from '../helpers/of-file.ts'
 
 const account = ofFile(() => startAccount({ channels: 1, viewers: 20 }))
 
-/** Rows of a channel that a sync never touches, in the views that the sync has made. */
-const edited = [
+/** Rows of a channel that no sync touches, inserted after a sync has created the views. */
+const exampleRows = [
   `insert into livehouse.channels (channel_id, is_test, state, run_id) values ('8', true, 'active', 1)`,
   `insert into livehouse.visitors (channel_id, user_id, first_login_at, removed_at, run_id) values ('8', 'gone', '2026-11-04 10:00+08', now(), 1)`,
   `insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, watch_seconds, live_seconds, access_source,
@@ -29,12 +29,12 @@ const edited = [
 
 beforeAll(async () => {
   await account.sync()
-  for (const statement of edited) await read(statement)
+  for (const statement of exampleRows) await read(statement)
 })
 
 const read = async (text: string, { db }: Pick<TestDatabase, 'db'> = account.database) => await runQuery(db, text)
 
-test('a day tells nothing happened from not read and not known, and a viewer who left the list stays new', async () => {
+test('a day distinguishes zero from not read and from unknown; a viewer removed from the list stays new', async () => {
   const days = await read(`select array[right(day::text, 2), new_viewers::text, visits::text, live_seconds::text,
       live_viewers::text, estimated_peak_viewers::text, estimated_peak_live_viewers::text, is_watch_complete::text,
       watch_run_id::text]::text as day
@@ -52,7 +52,7 @@ test('a day tells nothing happened from not read and not known, and a viewer who
   expect(visits).toEqual([{ is_live: null }, { is_live: true }])
 })
 
-test('gifts of a kind that has not been read are unknown beside those of the other, and so is what no visit tells', async () => {
+test('figures of a gift type that has not been read are NULL, as are figures that no visit shows', async () => {
   const gifts = `select cash_gifts, cash_amount, prop_gifts, prop_amount from livehouse_bi.daily_channel where channel_id = '8' and day = '2026-11-07'`
   expect(await read(gifts)).toEqual([{ cash_gifts: null, cash_amount: null, prop_gifts: '1', prop_amount: '1.00' }])
   await read(`update livehouse.gifts set amount = null where channel_id = '8'`)
@@ -66,15 +66,15 @@ test('gifts of a kind that has not been read are unknown beside those of the oth
     return Object.values((await read(watched))[0] ?? {})
   }
   const none = Array(6).fill(null)
-  const untold = await withVisit('watch_seconds = null, online_seconds = null, left_at = null, live_seconds = 1')
-  expect(untold).toEqual([...none, '1', '1', null, null])
+  const noSeconds = await withVisit('watch_seconds = null, online_seconds = null, left_at = null, live_seconds = 1')
+  expect(noSeconds).toEqual([...none, '1', '1', null, null])
   expect(await withVisit('user_id = null')).toEqual([...none, '0', '0', null, null])
   expect(await withVisit('online_seconds = 0, live_seconds = 0')).toEqual([...none, '0', '0', '0', '0'])
   await withVisit(`user_id = 'old', online_seconds = 600, live_seconds = null, left_at = '2026-11-02 10:10+08'`)
   await read(`update livehouse.gifts set amount = 1 where channel_id = '8'`)
 })
 
-test('an answer of one option and a separator is one choice, one of too many is cut, and answers that are unknown are not counted', async () => {
+test('one option and a separator are one choice, too many are cut, and unknown answers have no count', async () => {
   const choices = `select concat(max(option_no), is_multiple) as told from livehouse_bi.fct_signup_choice join livehouse_bi.fct_signup_answer
     using (signup_key, question_no) where signup_key = 's' group by question_no, is_multiple order by question_no`
   expect((await read(choices)).map(({ told }) => told)).toEqual(['2t', '1f', '32767t'])
@@ -83,24 +83,24 @@ test('an answer of one option and a separator is one choice, one of too many is 
   expect(await read(counts)).toEqual([{ question_count: null, answer_count: null }])
 })
 
-test('a retired channel has its days to the last entry, one with an end to that, whatever a wrong clock or the visitor list says', async () => {
+test('a retired channel has days up to its last entry, one with an end date up to that date', async () => {
   await read(`insert into livehouse.channels (channel_id, state, run_id) values ('2', 'retired', 1);
     insert into livehouse.visitors (channel_id, user_id, last_online_at, run_id) values ('2', 'a', '2026-11-05 10:00+08', 1);
     insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id) values ('2', 1, '2026-11-04 10:00+08', 2, 1), ('2', 2, '2026-11-07 10:00+08', 2, 1)`)
-  const told = `select string_agg(right(day::text, 2), ' ' order by day) as days from livehouse_bi.daily_channel where channel_id = '2'`
-  expect(await read(told)).toEqual([{ days: '04 05 06 07' }])
+  const daysQuery = `select string_agg(right(day::text, 2), ' ' order by day) as days from livehouse_bi.daily_channel where channel_id = '2'`
+  expect(await read(daysQuery)).toEqual([{ days: '04 05 06 07' }])
   await read(`delete from livehouse.watch_records where channel_id = '2' and record_id = 2;
     update livehouse.channels set state = 'active' where channel_id = '2'`)
-  const [{ days } = {}] = await read(told)
+  const [{ days } = {}] = await read(daysQuery)
   expect(days).toMatch(/^04 05(?: \d\d){20,}$/)
   await read(`insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
     values ('2', 3, '2099-05-05 10:00+08', 2, 1)`)
-  expect(await read(told)).toEqual([{ days: `${String(days)} 05` }])
+  expect(await read(daysQuery)).toEqual([{ days: `${String(days)} 05` }])
   await read(`update livehouse.channels set read_until = '2026-11-05' where channel_id = '2'`)
-  expect(await read(told)).toEqual([{ days: '04 05 05' }])
+  expect(await read(daysQuery)).toEqual([{ days: '04 05 05' }])
 })
 
-test('a visit counts as watched from its first second on, in each view', async () => {
+test('a visit of one second counts as watched in every view', async () => {
   await read(`insert into livehouse.channels (channel_id, state, run_id) values ('1', 'active', 1);
     insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
     values ('1', 1, 'a', '2026-11-04 10:00+08', 1, 2, 1), ('1', 2, 'b', '2026-11-04 10:00+08', 0, 2, 1)`)
@@ -112,7 +112,7 @@ test('a visit counts as watched from its first second on, in each view', async (
   expect(counts.map((row) => Object.values(row).join(' '))).toEqual(['1 1 1 1 1'])
 })
 
-test('every fact of a channel says whether it is of a test channel', async () => {
+test('every fact view of channels says which rows are of a test channel', async () => {
   const facts = biViews.filter(({ name }) => /^(fct|daily|viewer_funnel)/.test(name))
   const ofChannels = facts.filter(({ columns }) => 'channel_id' in columns)
   expect(ofChannels.length).toBeGreaterThan(9)
@@ -122,7 +122,7 @@ test('every fact of a channel says whether it is of a test channel', async () =>
   }
 })
 
-test('a link shows analysts nothing of its query, nor an address more than the places that exist', async () => {
+test('analysts see links without their query, and addresses only down to places that exist', async () => {
   await using analyst = await openAs('livehouse_analyst', account.database)
   await using pii = await openAs('livehouse_pii', account.database)
   const links = `select access_source as link, address, city from livehouse_bi.fct_watch where channel_id = '8'`
@@ -144,7 +144,7 @@ test('a link shows analysts nothing of its query, nor an address more than the p
   expect((await seen(analyst)).map((row) => row.link)).toEqual([link, link, link])
 })
 
-test('who shares an id is one person after the next run, also by way of others, and a placeholder joins nobody', async () => {
+test('viewers who share an id, even by way of others, become one person; placeholders join nobody', async () => {
   const persons = async () => {
     expect(await account.sync('managers')).toMatchObject({ code: 0 })
     const rows = await read(`select string_agg(user_id, ' ' order by user_id) as viewers from livehouse_bi.dim_viewer
@@ -154,7 +154,7 @@ test('who shares an id is one person after the next run, also by way of others, 
   await read(`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, phone, run_id) values
     ('7', 'a', 'CRM 1', null, null, 1), ('7', 'b', 'crm\ufeff1', 'e1', null, 1), ('7', 'c', null, 'E1', '13900000001', 1), ('7', 'd', null, null, '\u202d+86 139-0000-\u200b0001\u202c', 1),
     ('7', 'e', '0', null, '00000000000', 1), ('7', 'f', '0', null, '00000000000', 1), ('7', 'g', null, null, '13900000002', 1), ('7', 'h', null, null, '--------', 1), ('7', 'i', null, null, '( )-( )-( )', 1);
-    /* As of before 0083. */ delete from livehouse_ops.migrations where name like '0083%'; insert into livehouse_ops.viewer_persons values ('7', 'b', 'crm\ufeff1', 'e1', null, '1crm\ufeff1')`)
+    /* As before migration 0083. */ delete from livehouse_ops.migrations where name like '0083%'; insert into livehouse_ops.viewer_persons values ('7', 'b', 'crm\ufeff1', 'e1', null, '1crm\ufeff1')`)
   expect(await persons()).toBe('a b c d, e, f, g, h, i')
   const known = await read(`select count(*) from livehouse_bi.dim_person p where exists (
     select from livehouse_bi.dim_viewer v where v.person_key = p.person_key and v.channel_id = '7')`)
@@ -177,7 +177,7 @@ test('who shares an id is one person after the next run, also by way of others, 
   expect(await persons()).toBe('a b, c, crowd 1, crowd 2, crowd 3, crowd 4, crowd 5, d, e f, g, h, i')
 })
 
-test('the funnel counts the viewers of its first step alone, in all and month by month', async () => {
+test('every funnel step counts only viewers of the first step, in total and by month', async () => {
   await read(`insert into livehouse.visitors (channel_id, user_id, visit_count, watch_seconds, removed_at, run_id) values
     ('6', 'stays', 2, 90, null, 1), ('6', 'left', 1, 30, now(), 1)`)
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id) values
@@ -198,7 +198,7 @@ test('the funnel counts the viewers of its first step alone, in all and month by
   ])
 })
 
-test('viewers of whom a number is not known are left out where it is held against another', async () => {
+test('the reconciliation leaves out viewers for whom one of the compared figures is unknown', async () => {
   await read(`insert into livehouse.channels (channel_id, run_id) values ('7', 1);
     insert into livehouse.visitors (channel_id, user_id, visit_count, live_seconds, run_id)
     values ('7', 'v1', 1, 100, 1), ('7', 'never', 0, 0, 1), ('7', 'untold', null, null, 1)`)
@@ -218,7 +218,7 @@ test('viewers of whom a number is not known are left out where it is held agains
   expect(await check('viewer_live_seconds')).toEqual([{ left: 100, right: 40, is_equal: false, differing: 1 }])
 })
 
-test('an entry of another age has its own day alone, and no row for each day since', async () => {
+test('an entry of long ago has a row for its own day, and none for each day since', async () => {
   await read(`insert into livehouse.channels (channel_id, run_id) values ('4', 1), ('3', 1);
     insert into livehouse.visitors (channel_id, user_id, first_login_at, run_id)
     values ('4', 'odd', '1970-01-01 08:00+08', 1), ('4', 'odd too', '2099-01-01 08:00+08', 1)`)

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await groupPersons(database.db)
 })
 
-const toBeAnother = [
+const roleAttacks = [
   'reset role',
   'set role livehouse_pii',
   'set session authorization default',
@@ -30,8 +30,8 @@ const toBeAnother = [
   `select query_to_xml('reset role', true, true, ''), query_to_xml('table livehouse.visitors', true, true, '')`,
   'grant livehouse_pii to current_user',
 ]
-const toDoMore = [
-  // To leave the transaction, the cursor, the statement.
+const otherAttacks = [
+  // Attempts to leave the transaction, the cursor or the statement.
   'commit',
   'select 1; reset role',
   'select 1; commit; select phone from livehouse.visitors',
@@ -42,7 +42,7 @@ const toDoMore = [
   'call pg_catalog.now()',
   'explain analyze delete from livehouse.visitors',
   `set statement_timeout = 0`,
-  // To write.
+  // Attempts to write.
   `select set_config('transaction_read_only', 'off', true)`,
   'with gone as (delete from livehouse.visitors returning 1) select * from gone',
   'select 1 as id into temp mine',
@@ -50,29 +50,29 @@ const toDoMore = [
   `select lo_import('/etc/passwd')`,
   'select pg_reload_conf()',
   'select pg_terminate_backend(pid) from pg_stat_activity where usename <> session_user',
-  // To read what is closed.
+  // Attempts to read what analysts may not.
   'table livehouse.visitors',
   `select * from dblink('dbname=postgres', 'select 1') as t (id int)`,
   '',
 ]
 
 describe.each([
-  ['an analyst', [...toBeAnother, ...toDoMore]],
-  // Its queries have the login of an analyst: the rest is as above.
-  ['the owner', toBeAnother],
+  ['an analyst', [...roleAttacks, ...otherAttacks]],
+  // Its queries run with the login of an analyst, so the other attacks would test the same.
+  ['the owner', roleAttacks],
 ])('with the login of %s', (login, attacks) => {
   const url = () => (login === 'the owner' ? database.url : user.url)
   const assistant = ofFile(() => openAssistant({ DATABASE_URL: url() }, ['--timeout', '5']))
   const query = (text: string) => assistant.call('query', { sql: text })
 
   test.each(attacks)('%s is refused', async (text) => {
-    const { isError, text: said } = await query(text)
-    expect([isError, said]).toEqual([true, expect.stringMatching(/\((42|25|0A|22|57|55)\w{3}\)/)])
-    expect(said).not.toContain(CLEAR_PHONE)
-    expect(said).not.toMatch(/postgres:\/\/|password/i)
+    const { isError, text: message } = await query(text)
+    expect([isError, message]).toEqual([true, expect.stringMatching(/\((42|25|0A|22|57|55)\w{3}\)/)])
+    expect(message).not.toContain(CLEAR_PHONE)
+    expect(message).not.toMatch(/postgres:\/\/|password/i)
   })
 
-  test('a query that takes another role while it runs still sees masks', async () => {
+  test('a query that switches its role while it runs still sees masked values', async () => {
     for (const role of ['none', login === 'an analyst' ? user.name : 'livehouse_analyst']) {
       const { text } = await query(
         `with taken as materialized (select set_config('role', '${role}', true))
@@ -82,12 +82,12 @@ describe.each([
     }
   })
 
-  test('nothing of a query reaches the next, or stays behind', async () => {
+  test('a query has no effect on the next one and leaves nothing behind', async () => {
     const settings = ['statement_timeout', 'search_path', 'default_transaction_read_only', 'idle_session_timeout']
     const read = `select ${settings.map((name) => `current_setting('${name}')`).join(', ')}, current_user`
     const before = JSON.parse((await query(read)).text).rows
     for (const name of settings) await query(`select set_config('${name}', '0', false)`)
-    // Before PostgreSQL 16 it is done, and undone with the transaction.
+    // PostgreSQL before version 16 executes it, and the end of the transaction undoes it.
     await query(`select lo_from_bytea(lo_create(6100061), 'x')`)
     expect(await query(`select pg_advisory_lock(${LOCK}), pg_notify('mine', 'x')`)).toMatchObject({ isError: false })
     expect(JSON.parse((await query(read)).text).rows).toEqual(before)

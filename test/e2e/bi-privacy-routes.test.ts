@@ -20,7 +20,7 @@ const analyst = ofFile(() => openAs('livehouse_analyst', database))
 let phones: readonly string[]
 
 beforeAll(async () => {
-  // Every second gift and signup names its viewer by the phone alone.
+  // Gifts and signups name their viewers only by phone.
   for (const statement of [
     `insert into livehouse.channels (channel_id, run_id) values ('9', 1)`,
     `insert into livehouse.visitors (channel_id, user_id, nickname, phone, wx_openid, last_ip, address, run_id)
@@ -51,9 +51,9 @@ async function readAs(settings: readonly string[], text: string) {
   return rows
 }
 
-describe.each([false, true])('the order of rows tells nothing of a phone, with persons kept: %s', (areKept) => {
+describe.each([false, true])('the order of rows reveals nothing about phones; persons stored: %s', (areStored) => {
   beforeAll(async () => {
-    if (areKept) await refreshFigures(database.db)
+    if (areStored) await refreshFigures(database.db)
   })
 
   test.each([
@@ -62,7 +62,7 @@ describe.each([false, true])('the order of rows tells nothing of a phone, with p
     [['enable_hashjoin', 'enable_nestloop', 'enable_hashagg']],
     [['enable_mergejoin', 'enable_nestloop', 'enable_hashagg']],
     [['enable_hashjoin', 'enable_mergejoin', 'enable_hashagg', 'enable_seqscan']],
-  ])('without %j', async (settings) => {
+  ])('with these planner settings off: %j', async (settings) => {
     const known = await runQuery(
       database.db,
       `select gift_key as key, phone from livehouse.gifts union all select signup_key, phone from livehouse.signups union all
@@ -80,13 +80,13 @@ describe.each([false, true])('the order of rows tells nothing of a phone, with p
       expect(rows.filter((row) => row.viewer !== null)).toHaveLength(PEOPLE)
       const order = rows.map((row) => phoneOf.get(row.key) ?? '')
       const rising = order.filter((phone, index) => index > 0 && phone > (order[index - 1] ?? '')).length
-      // Of 499 pairs in no order 250 rise, give or take six times their deviation of 6.
+      // Of 499 pairs in random order 250 rise; 40 is six times the standard deviation of 6.5.
       expect(Math.abs(rising - PEOPLE / 2), view).toBeLessThan(40)
     }
   })
 })
 
-test('no comparison finds a row by its clear phone, however it is asked', async () => {
+test('no form of comparison finds a row by its clear phone', async () => {
   const [phone = ''] = phones
   const { session } = analyst
   for (const condition of [
@@ -112,35 +112,35 @@ test('no comparison finds a row by its clear phone, however it is asked', async 
   expect(fetched).toHaveLength(PEOPLE)
 })
 
-test.each(['fct_gift', 'dim_viewer'])('a plan of %s does not tell whether a phone is there', async (view) => {
-  const counted = async (phone: string): Promise<string> => {
+test.each(['fct_gift', 'dim_viewer'])('a query plan of %s does not reveal whether a phone exists', async (view) => {
+  const explain = async (phone: string): Promise<string> => {
     const { rows } = await analyst.session.query(`explain
       (analyze, verbose, costs, timing off, summary off, buffers off, format json) select * from livehouse_bi.${view} where phone = '${phone}'`)
     return JSON.stringify(rows).replaceAll(phone, 'PHONE')
   }
-  expect(await counted(phones[3] ?? '')).toBe(await counted('13912345678'))
+  expect(await explain(phones[3] ?? '')).toBe(await explain('13912345678'))
 })
 
-test('nothing in the catalogs that an analyst may read holds personal data or the key of the hashes', async () => {
+test('no catalog that an analyst can read holds personal data or the hash key', async () => {
   const { rows: keys } = await sql<{ hex: string }>`
     select encode(substr(inner_pad, 1, 16), 'hex') as hex from livehouse_ops.hash_key`.execute(database.db)
   const { rows: catalogs } = await analyst.session.query<{ name: string }>(`
     select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in ('pg_catalog', 'information_schema') and c.relkind in ('r', 'v') and has_table_privilege(c.oid, 'select')`)
   expect(catalogs.length).toBeGreaterThan(100)
-  // As parameters: pg_stat_activity shows the analyst's own statements.
-  const sought = [phones[0], phones[1], '观众17', '西湖17', 'open17', keys[0]?.hex].map((each) => `%${each}%`)
-  const found: string[] = []
+  // Passed as parameters, since pg_stat_activity shows the analyst's own statements.
+  const secretPatterns = [phones[0], phones[1], '观众17', '西湖17', 'open17', keys[0]?.hex].map((each) => `%${each}%`)
+  const leaking: string[] = []
   for (const { name } of catalogs) {
-    const asked = analyst.session.query(`select from ${name} t where t::text like any ($1) limit 1`, [sought])
-    // Some are closed to all but a superuser by the function behind them.
-    const { rows } = await asked.catch((error: unknown) => {
+    const search = analyst.session.query(`select from ${name} t where t::text like any ($1) limit 1`, [secretPatterns])
+    // Some views are closed to all but superusers by the function behind them.
+    const { rows } = await search.catch((error: unknown) => {
       if (error instanceof DatabaseError && error.code === '42501') return { rows: [] }
       throw error
     })
-    if (rows.length > 0) found.push(name)
+    if (rows.length > 0) leaking.push(name)
   }
-  expect(found).toEqual([])
+  expect(leaking).toEqual([])
   const { rows: definitions } = await analyst.session.query<{ text: string }>(
     `select pg_get_viewdef(c.oid) as text from pg_class c where c.relnamespace = 'livehouse_bi'::regnamespace and c.relkind = 'v'`,
   )
@@ -148,10 +148,10 @@ test('nothing in the catalogs that an analyst may read holds personal data or th
   expect(definitions.filter(({ text }) => text.includes(keys[0]?.hex ?? ''))).toEqual([])
 })
 
-test('functions that anybody may create are those of no statement, and of no view', async () => {
+test('no statement and no view calls functions that anybody may create', async () => {
   await using hostile = await createTestDatabase({ isMigrated: false })
   const { db } = hostile
-  // Each would be a better match for arguments that the views give.
+  // Each is a better match for the arguments that the views pass.
   await runQuery(
     db,
     `create function public.convert_to(text, text) returns bytea language sql as $$ select 'caught'::bytea $$;
@@ -160,7 +160,7 @@ test('functions that anybody may create are those of no statement, and of no vie
     create function public.regexp_replace(text, text, text, varchar) returns text language sql as $$ select 'caught' $$;
     create function public.lower(tsrange) returns timestamp language sql as $$ select 'infinity'::timestamp $$`,
   )
-  // A statement of livehouse would call it with all its rights.
+  // A statement of livehouse would run this one with all of livehouse's rights.
   const [lower, right] = [`select lower('[2026-01-01,)'::tsrange)::text`, [{ lower: '2026-01-01 00:00:00' }]]
   await using session = await openSession(hostile.url, 'DATABASE_URL', new AbortController().signal)
   expect([await runQuery(db, lower), await session.query(lower)]).toEqual([right, right])

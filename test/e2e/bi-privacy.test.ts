@@ -30,7 +30,7 @@ async function textsOf(db: Kysely<Database>, view: string): Promise<ReadonlySet<
   return new Set(rows.map(({ text }) => text))
 }
 
-/** What the service tells of people that has to be masked; addresses that are no more than province and city are not. */
+/** Personal values that must be masked. Addresses that are only a province and a city need not be. */
 function secrets(): ReadonlyMap<string, ReadonlySet<string>> {
   const truth = account.emulator.truth()
   const of = (rows: readonly TruthRow[], ...names: readonly string[]) => {
@@ -48,7 +48,7 @@ function secrets(): ReadonlyMap<string, ReadonlySet<string>> {
   ])
 }
 
-test('no view shows an analyst a clear value, and together they show them all to livehouse_pii', async () => {
+test('no view shows an analyst clear values; livehouse_pii sees every kind of them', async () => {
   const shown = new Set<string>()
   const phones = [...(secrets().get('phones') ?? [])]
   for (const { name } of biViews) {
@@ -99,10 +99,10 @@ describe('an analyst is refused', () => {
   })
 })
 
-test('a function of the reader in a filter, however cheap, sees the mask alone', async () => {
+test('a function that the reader puts into a query, however cheap, sees only masked values', async () => {
   await analyst.session.query(`create function pg_temp.leak(text) returns boolean language plpgsql cost 0.0000001 as
     $$ begin raise notice '%', $1; return true; end $$`)
-  // One that Postgres asks about values that it knows of, when it plans.
+  // An operator that the planner tries on values from its statistics.
   await analyst.session.query(`create function pg_temp.leaks(text, text) returns boolean language plpgsql immutable cost 0.0000001 as
     $$ begin raise notice '%', $1; return true; end $$;
     create operator pg_temp.~~~ (leftarg = text, rightarg = text, function = pg_temp.leaks, restrict = eqsel, join = eqjoinsel)`)
@@ -121,11 +121,11 @@ test('a function of the reader in a filter, however cheap, sees the mask alone',
     }
   }
   expect(analyst.notices.length).toBeGreaterThan(100)
-  const told = new Set(analyst.notices)
-  for (const [kind, values] of secrets()) expect([...told.intersection(values)], kind).toEqual([])
+  const notices = new Set(analyst.notices)
+  for (const [kind, values] of secrets()) expect([...notices.intersection(values)], kind).toEqual([])
 })
 
-test('a filter and an error tell nothing of a clear value', async () => {
+test('neither a filter nor an error reveals a clear value', async () => {
   const { session } = analyst
   const divide = (phone: string) =>
     session.query(`select count(1 / (case when phone = '${phone}' then 0 else 1 end)) from livehouse_bi.dim_viewer`)
@@ -135,7 +135,7 @@ test('a filter and an error tell nothing of a clear value', async () => {
   await expect(failed).rejects.toMatchObject({ message: expect.stringMatching(/"1\d\d\*{4}\d{4}"/) })
 })
 
-test('hashes of open ids are HMAC-SHA256 under the key in livehouse_ops, equal for equal ids', async () => {
+test('open ids are shown as HMAC-SHA256 under the key in livehouse_ops, equal for equal ids', async () => {
   const { db } = account.database
   const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad from livehouse_ops.hash_key`.execute(db)
   const key = keys[0]?.pad.map((byte) => byte ^ 0x36) ?? Buffer.alloc(0)
@@ -150,13 +150,13 @@ test('hashes of open ids are HMAC-SHA256 under the key in livehouse_ops, equal f
   expect(rows).toEqual(expected.toSorted((a, b) => (a.viewer_key < b.viewer_key ? -1 : 1)))
 })
 
-test('people have the same key for every reader', async () => {
+test('viewers and persons have the same keys for every reader', async () => {
   const keys = async ({ db }: Reader) =>
     (await sql`select viewer_key, person_key from livehouse_bi.dim_viewer order by 1`.execute(db)).rows
   expect(await keys(analyst)).toEqual(await keys(pii))
 })
 
-test('an operator changes what is masked, also to ids that are clear otherwise', async () => {
+test('an operator can change what is masked, even to ids that are clear by default', async () => {
   const outerIds = new Set(account.emulator.truth().visitors.flatMap((row) => textIn(row, 'outer_id') ?? []))
   expect((await textsOf(analyst.db, 'dim_person')).intersection(outerIds).size).toBeGreaterThan(0)
   await publishBi(account.database.db, { settings: { currency: undefined, masked: ['outer_id'] } })
@@ -168,7 +168,7 @@ test('an operator changes what is masked, also to ids that are clear otherwise',
   await publishBi(account.database.db, { settings: { currency: undefined, masked } })
 })
 
-test('answers of a cleared question are shown, until the operator gives it another header', async () => {
+test('answers to a cleared question are shown until the question has another header', async () => {
   const unmasked = `select distinct question_no from livehouse_bi.fct_signup_answer where answer <> '***'`
   const shown = async () => await runQuery(analyst.db, unmasked)
   expect(await shown()).toEqual([])

@@ -22,7 +22,7 @@ What managers ask, and how \`livehouse_bi\` answers it; the answers are those of
 views.
 `
 
-test('each question of a manager has the answer that the truth of the service gives', async () => {
+test("each question of a manager has the answer that follows from the service's records", async () => {
   await using pipeline = await startPipeline({ channels: 3, viewers: 150 })
   expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
   const truth = await addOddRows(pipeline.database.db, pipeline.emulator.truth())
@@ -31,9 +31,9 @@ test('each question of a manager has the answer that the truth of the service gi
   await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
     select distinct channel_id, question_id, question_no, question
     from livehouse.signup_answers where question = ${CLEARED}`.execute(pipeline.database.db)
-  // Managers are of the account, and have no channel.
-  const ofAll = questions.filter(({ sql: text }) => !text.includes('is_test')).map(({ title }) => title)
-  expect(ofAll).toEqual(['Which manager accounts consume the most, and what is their limit?'])
+  // Managers belong to the account and have no channel.
+  const withoutChannel = questions.filter(({ sql: text }) => !text.includes('is_test')).map(({ title }) => title)
+  expect(withoutChannel).toEqual(['Which manager accounts consume the most, and what is their limit?'])
   for (const channel of truth.channels)
     await sql`update livehouse.channels set channel_group = ${groupOf(channel)}
       where channel_id = ${channel.channel_id}`.execute(pipeline.database.db)

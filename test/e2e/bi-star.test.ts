@@ -13,7 +13,7 @@ import { ofFile } from '../helpers/of-file.ts'
 const account = ofFile(startFilled)
 const read = async (text: string) => await runQuery(account.database.db, text)
 
-/** Nobody in the list has these ids. */
+/** The visitor list has none of these ids. */
 const strangers = [
   `insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
    values ('9', 1, 'stranger', now(), 60, 1, 1), ('9', 2, null, now(), 60, 2, 1), ('9', 3, null, null, 60, 2, 1)`,
@@ -25,20 +25,20 @@ const strangers = [
   `insert into livehouse_ops.gift_labels (gift_type, gift_id, label) values ('prop', 999, 'never given'), ('cash', 27, 'tip')`,
 ]
 
-test('keys are unique, and what a fact points to is there, also for viewers whom the visitor list does not have', async () => {
+test('keys are unique and the references of facts resolve, even for viewers not in the visitor list', async () => {
   for (const statement of strangers) await read(statement)
   for (const { name, key } of biViews) {
     const columns = key.join(', ')
-    const twice = `select ${columns} from livehouse_bi.${name} group by ${columns} having count(*) > 1`
-    expect(await read(twice), name).toEqual([])
+    const duplicates = `select ${columns} from livehouse_bi.${name} group by ${columns} having count(*) > 1`
+    expect(await read(duplicates), name).toEqual([])
   }
   let references = 0
   for (const column of ['channel_id', 'viewer_key', 'person_key', 'gift_key', 'questionnaire_key', 'day']) {
     const target = column === 'day' ? 'dim_date' : `dim_${column.replace(/_(id|key)$/, '')}`
     for (const { name } of biViews.filter(({ columns, ...view }) => column in columns && view.name !== target)) {
-      const lost = await read(`select f.${column} from livehouse_bi.${name} f
+      const dangling = await read(`select f.${column} from livehouse_bi.${name} f
         where f.${column} is not null and not exists (select from livehouse_bi.${target} d where d.${column} = f.${column})`)
-      expect(lost, `${name}.${column} → ${target}`).toEqual([])
+      expect(dangling, `${name}.${column} → ${target}`).toEqual([])
       references++
     }
   }
@@ -51,7 +51,7 @@ test('keys are unique, and what a fact points to is there, also for viewers whom
   expect(await read(hashed), 'not the plain hash').toEqual([{ key: expect.stringMatching(/^[0-9a-f]{32}$/) }])
 })
 
-test('each query for Grafana has an answer for an analyst, of the days of the service that the range has', async () => {
+test("an analyst gets an answer to each Grafana query, for the service's days within the time range", async () => {
   const textOf = (path: string) => readFileSync(join(import.meta.dirname, '../../docs', path), 'utf8')
   const { panels, templating } = JSON.parse(textOf('examples/grafana-channels.json'))
   const ofPanels = panels.map((panel: { targets: readonly [{ rawSql: string }] }) => panel.targets[0].rawSql)
@@ -63,20 +63,20 @@ test('each query for Grafana has an answer for an analyst, of the days of the se
     const ofRange = texts[no]?.replaceAll('$__timeFrom()', `'${from}'`).replaceAll('$__timeTo()', `'${to}'`) ?? ''
     return await runQuery(analyst.db, ofRange.replaceAll('$channel', channels.map(({ id }) => id).join(',')))
   }
-  // In the weeks after a visit long ago nobody came back.
+  // A visit of long ago, after which nobody came back for weeks.
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
     select min(channel_id), 0, 'once', '2026-09-09 10:00+08', 2, 1 from livehouse.visitors`)
   const answers = await Promise.all(texts.map((_, no) => ask(no, '2026-08-20T00:00:00Z', '2026-11-21T00:00:00Z')))
   await read(`delete from livehouse.watch_records where record_id = 0`)
   for (const [no, rows] of answers.entries()) expect(rows.length, texts[no]).toBeGreaterThan(0)
   expect(Object.values(answers[12]?.at(-1) ?? {}).join(' ')).toBe('2026-09-07 1 0 0 0')
-  // In the week after the last but one some came, but it has not been read whole.
+  // Viewers of the last but one week came back, but their next week has not been read completely.
   expect(answers[12]?.slice(0, 2).map(({ week_1 }) => week_1)).toEqual([null, null])
   // The world has been read up to the afternoon of the first of these days.
   const over = `livehouse_bi.dim_date where is_past and day in ('2026-11-20', '2026-11-21')`
   expect(answers[5]).toEqual(await read(`select count(*) * ${channels.length} as value from ${over}`))
 
-  // "Yesterday" of Shanghai, as Grafana writes it.
+  // "Yesterday" in Shanghai, as Grafana passes it.
   const ofDay = async (no: number) => await ask(no, '2026-11-18T16:00:00Z', '2026-11-19T15:59:59.999Z')
   const times = await Promise.all([6, 7, 8, 9, 14].map(async (no) => (await ofDay(no)).map(({ time }) => Number(time))))
   for (const each of times) expect(new Set(each)).toEqual(new Set([Date.parse('2026-11-18T16:00:00Z')]))
@@ -87,7 +87,7 @@ test('each query for Grafana has an answer for an analyst, of the days of the se
   expect((await ofDay(10))[0]?.started).toBeInstanceOf(Date)
 })
 
-test('removed gifts and signups are left out, removed viewers stay and are marked', async () => {
+test('removed gifts are left out, and removed viewers stay and are marked', async () => {
   const daily = 'select sum(coalesce(cash_gifts, 0) + coalesce(prop_gifts, 0)) from livehouse_bi.daily_channel'
   const count = `select (select count(*) from livehouse_bi.fct_gift) as gifts, (${daily}) as daily,
     count(*) as viewers, count(*) filter (where is_removed) as removed from livehouse_bi.dim_viewer`
@@ -100,19 +100,19 @@ test('removed gifts and signups are left out, removed viewers stay and are marke
   await read('update livehouse.gifts set removed_at = null; update livehouse.visitors set removed_at = null')
 })
 
-test('a day is complete when all of it has been read, and final when two readings of it late enough agree', async () => {
+test('a day is complete when it has been read fully, and final when two late enough readings agree', async () => {
   const flags = async () =>
     await read(`select day::text, bool_and(is_watch_complete) as watch, bool_and(is_complete) as complete, bool_and(is_final) as final
       from livehouse_bi.daily_channel where day in ('2026-11-10', '2026-11-11', '2026-11-19', '2026-11-20') and channel_id <> '9' group by day order by day`)
   const whole = { watch: true, complete: true, final: true }
-  // Gifts have no total: one reading shows nothing yet.
+  // Gifts have no total, so one reading proves nothing yet.
   expect((await flags())[0]).toEqual({ day: '2026-11-10', ...whole, final: false })
-  // A questionnaire may have been made since its list was read.
+  // A questionnaire may have been created since its list was read.
   await read(`update livehouse_ops.partition_states set walked_at = '2026-11-19' where stream = 'questionnaires'`)
   expect((await flags())[2]).toEqual({ day: '2026-11-19', watch: true, complete: false, final: false })
   account.clock.nowMs += 60_000
   await account.sync()
-  // Channel 9 is not configured, and so the sync has retired it.
+  // Channel 9 is not configured, so the sync has retired it.
   await read(`update livehouse.channels set state = 'active' where channel_id = '9'`)
   expect(await flags()).toEqual([
     { day: '2026-11-10', ...whole },
@@ -130,7 +130,7 @@ test('a day is complete when all of it has been read, and final when two reading
   await read(`update livehouse.channels set read_until = '2026-11-10' where channel_id < '10001600'`)
   expect((await read(freshness)).map(({ day }) => String(day) > '2026-11-10')).toEqual([false, true])
 
-  // Of gifts both types have to be there.
+  // Both gift types have to be covered.
   const ofGifts = `select distinct is_gift_complete from livehouse_bi.daily_channel where day = '2026-11-10' and channel_id <> '9'`
   expect(await read(ofGifts)).toEqual([{ is_gift_complete: true }])
   await read(`delete from livehouse_ops.slices where partition like '%/type=cash'
@@ -143,7 +143,7 @@ test('a day is complete when all of it has been read, and final when two reading
   expect(await read(covered)).toEqual([])
 })
 
-test('a gift that names a phone alone belongs to the viewer or the person who has it, where it is one', async () => {
+test('a gift with only a phone belongs to the viewer or person with that phone, if there is only one', async () => {
   await read(`insert into livehouse.visitors (channel_id, user_id, outer_id, phone, run_id) values
     ('8', 'a', null, '13000000001', 1), ('8', 'b', 'one', '13000000002', 1), ('8', 'c', 'one', '+86 130-0000-0002', 1),
     ('8', 'd', 'two', '13000000003', 1), ('8', 'e', 'three', '13000000003', 1), ('9', 'f', 'four', '13000000004', 1), ('8', 'g', null, '130****0005', 1)`)
@@ -163,7 +163,7 @@ test('a gift that names a phone alone belongs to the viewer or the person who ha
   ])
 })
 
-test("a manager's usage tells how much it grew, and over how many days", async () => {
+test("a manager's usage shows how much it grew, and over how many days", async () => {
   await read(`delete from livehouse.manager_usage`)
   await read(`insert into livehouse.manager_usage (manager_id, snapshot_date, limit_type, cost_limit, cost_total_watch, run_id) values
     (1, '2026-11-01', 1, 0, 100, 1), (1, '2026-11-02', 1, 0, 130, 1), (1, '2026-11-05', 1, 0, 160, 1), (1, '2026-11-06', 1, 500, 10, 1),
@@ -180,7 +180,7 @@ test("a manager's usage tells how much it grew, and over how many days", async (
     '09  1 false false false false minutes',
     '10 5 1 false false true false minutes',
   ])
-  // Traffic comes only while it is what limits the account.
+  // The service reports traffic only while it is what limits the account.
   await read(`insert into livehouse.manager_usage (manager_id, snapshot_date, limit_type, cost_transfer, run_id) values
     (2, '2026-11-01', 2, 10, 1), (2, '2026-11-02', 2, 11, 1), (2, '2026-11-03', 1, null, 1),
     (2, '2026-11-04', 2, null, 1), (2, '2026-11-05', null, null, 1), (2, '2026-11-06', 1, 15, 1), (2, '2026-11-07', 2, 16, 1)`)
@@ -191,7 +191,7 @@ test("a manager's usage tells how much it grew, and over how many days", async (
   expect((await read(inAll)).map(({ left_value }) => Number(left_value))).toEqual([30])
 })
 
-test('a difference between what the source tells twice is shown, with how many viewers it concerns', async () => {
+test('a difference between two figures of the source is shown, with the number of viewers it affects', async () => {
   await read(`update livehouse.visitors set watch_seconds = watch_seconds + 7
     where (channel_id, user_id) = (select channel_id, user_id from livehouse.visitors order by 1, 2 limit 1)`)
   const rows = await read(`select check_name, difference::integer, differing_viewers::integer as viewers
@@ -199,7 +199,7 @@ test('a difference between what the source tells twice is shown, with how many v
   expect(rows).toEqual([{ check_name: 'viewer_watch_seconds', difference: 7, viewers: 1 }])
 })
 
-test('a step of the funnel has no number of viewers where fewer than 80 % of its records could be matched', async () => {
+test('a funnel step has no viewer count where fewer than 80 % of its records could be matched', async () => {
   await read(`insert into livehouse.channels (channel_id, run_id) values ('7', 1);
     insert into livehouse.visitors (channel_id, user_id, run_id) select '7', 'giver ' || n, 1 from generate_series(0, 3) n;
     insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id)
@@ -211,7 +211,7 @@ test('a step of the funnel has no number of viewers where fewer than 80 % of its
   await read(`update livehouse.gifts set visitor_id = null where channel_id = '7' and gift_key = '0'`)
   expect(await givers()).toEqual([{ viewers: null, events: 10, unmatched: 3 }])
 
-  // Who watched is told by the visits, most of which name nobody here, or one in forty.
+  // Visits show who watched. Most of these name nobody; then only one in forty does not.
   const month = async (visits: number, named: number) => {
     await read(`delete from livehouse.watch_records where channel_id = '7';
       insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
