@@ -15,7 +15,7 @@ test.each([
   [10, 10],
   [25, 10],
   [20, 100],
-])('of lists of which no more than %i rows are counted, none is lost; %i rows a page', async (largestTotal, size) => {
+])('no row is lost from lists whose total stops at %i; %i rows a page', async (largestTotal, size) => {
   await using account = await startLists(largestTotal, 2, ROWS, size)
   const { code, errors, streams } = await syncStreams(account)
   expect([code, errors]).toEqual([0, []])
@@ -30,7 +30,7 @@ test.each([
   expect(await readStreamTable(account.database.db, 'visitors', { isRemoved: true })).toEqual([])
 })
 
-test.each(['empty', 'error'] as const)('no row behind 1,000 is lost; a page there: %s', async (beyondLastPage) => {
+test.each(['empty', 'error'] as const)('no row past 1,000 is lost; a page there: %s', async (beyondLastPage) => {
   await using account = await startLists(1000, 2, 1300, Infinity)
   Object.assign(account.emulator.switches, { hidesBehindTotal: true, beyondLastPage })
   const { code, errors, streams } = await syncStreams(account, 'watch_records,questionnaires,signups')
@@ -39,7 +39,7 @@ test.each(['empty', 'error'] as const)('no row behind 1,000 is lost; a page ther
   await account.expectTruth(['watch_records', 'signups'])
 })
 
-test('of a range of few days that shows no more than 500 records, none is lost', async () => {
+test('no record is lost from a range of few days that shows only 500', async () => {
   await using account = await startLists(500, 2, 700, Infinity)
   Object.assign(account.emulator.switches, { hidesBehindTotal: true })
   const from = formatWallDate(account.hoursAgo(5 * 24))
@@ -48,14 +48,14 @@ test('of a range of few days that shows no more than 500 records, none is lost',
   expect(held.filter((id) => id >= 900_000 && id < 900_700)).toHaveLength(700)
 })
 
-test('of a minute of which fewer visits are counted, in an order of each page, none is lost', async () => {
+test('no visit is lost from a minute with a capped total and an order that changes by page', async () => {
   await using account = await startLists(20, 101, 101, Infinity)
   account.emulator.switches.ties = 'by-page'
   expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 0, errors: [] })
   await account.expectTruth(['watch_records'])
 })
 
-test('a round total that has grown by the next call is no limit: a visit across the middle lands at once', async () => {
+test('a round total that grows with the next call is no cap: a visit across the middle lands at once', async () => {
   await using account = await startLists(10_000, 2, 1, Infinity)
   const { channel, record } = firstRows(account.emulator)
   for (const each of channel.records.rows.slice()) channel.records.remove(each)
@@ -75,18 +75,18 @@ test('a round total that has grown by the next call is no limit: a visit across 
   expect((await readStreamTable(account.database.db, 'watch_records')).map(({ record_id: id }) => id)).toContain('100')
 })
 
-test('a range of which a round number of rows is counted, and comes, is not cut', async () => {
+test('a range is not cut if its total is a round number and all those rows come', async () => {
   await using account = await startLists(10_000, 2, 1000, Infinity)
   const { records } = firstRows(account.emulator).channel
   const others = records.rows.filter(({ recordId }) => Math.floor(Number(recordId) / 10_000) !== 90)
   for (const each of others) records.remove(each)
   expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
   await account.expectTruth(['watch_records'])
-  // Ten pages, the two empty ones behind them, a look at what lies before, and two counts each time that half of the range has all.
+  // Ten pages, two empty ones, a look before the range, and two counts for each of 14 times that one half has all rows.
   expect(account.emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(13 + 28)
 })
 
-test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {
+test('a minute with more rows than its total is not claimed: it is moving, or short and reported', async () => {
   await using account = await startLists(20, ROWS)
   const { code, errors, streams } = await syncStreams(account)
   expect(code).toBe(3)
@@ -105,21 +105,21 @@ test.each([
   ['time-desc', 1],
   ['time-desc', 12],
   ['time-asc', 3],
-] as const)('of gifts of which an answer shows 1,000, %s, %i a minute, none is missed', async (order, each) => {
+] as const)('no gift is missed where answers show only 1,000: %s, %i a minute', async (order, each) => {
   await using account = await startAccount({ channels: 1 })
   const { channel, gift } = firstRows(account.emulator)
   const at = parseWallTime('2026-11-10 20:00:00') ?? 0
   for (let n = 0; n < 1700; n++) channel.gifts.add({ ...gift, giftId: n, givenAt: at + Math.floor(n / each) * 60 })
   account.emulator.switches.rowOrder = order
-  let left = 0
-  const newest = withheldRows(() => left-- <= 0)
+  let remaining = 0
+  const newest = withheldRows(() => remaining-- <= 0)
   const query = (asked: ListQuery) => {
-    left = 1000 - (asked.page - 1) * asked.pageSize
+    remaining = 1000 - (asked.page - 1) * asked.pageSize
     return asked
   }
   account.emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
-  const some = ['--from', '2026-11-05', '--to', '2026-11-13', '--streams', 'gifts']
-  expect(await account.run(backfill, some)).toMatchObject({ code: 0 })
+  const range = ['--from', '2026-11-05', '--to', '2026-11-13', '--streams', 'gifts']
+  expect(await account.run(backfill, range)).toMatchObject({ code: 0 })
   expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
   for (let night = 0; night < 3; night++) {
     account.clock.passHours(24)
@@ -140,7 +140,7 @@ function laterPagesWithoutTotal(): FaultEffect {
   return whereAsked(({ page }) => page > 1, { name: 'later pages without total', answer })
 }
 
-test('lists of which only the first page tells the total are read and proven by it', async () => {
+test('lists that give their total only on page 1 are read and proven by it', async () => {
   await using account = await startLists(ROWS * 2, 2)
   account.emulator.faults.push({ effect: laterPagesWithoutTotal() })
   const { code, errors, streams } = await syncStreams(account)

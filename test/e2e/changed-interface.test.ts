@@ -9,7 +9,7 @@ import { startAccount } from '../helpers/start-account.ts'
 
 const account = ofTest(() => startAccount({ viewers: 260 }))
 
-/** The same name: values that cannot be read, the first in an item that is no row. */
+/** Where both names are equal, the values become unreadable instead, and the first item loses its user id. */
 function rename(endpoint: string, from: string, to: string): void {
   const effect = changedRows((item, index) => {
     const { [from]: value, ...others } = Object(item)
@@ -67,7 +67,7 @@ test.each([
   expect(await readAll()).toMatchObject({ code: 3 })
 })
 
-test('a renamed field overwrites nothing of a list that is longer than what is written at once', async () => {
+test('a renamed field overwrites nothing in a list of several batches', async () => {
   const { channel, visitor } = firstRows(account.emulator)
   const known = { ...visitor, nick: 'known', wxOpenid: '', lastOnlineAt: account.hoursAgo(0) }
   channel.visitors.add(...Array.from({ length: 4300 }, (_, number) => ({ ...known, userId: `more${number}` })))
@@ -79,7 +79,7 @@ test('a renamed field overwrites nothing of a list that is longer than what is w
   const rows = await readStreamTable(account.database.db, 'visitors')
   expect(rows.filter(({ nickname }) => nickname === 'known')).toHaveLength(4300)
 
-  // A field that some rows have, if not the first ones, has not changed its form, nor is it gone.
+  // A field that is readable in later rows, if not in the first ones, has not changed, nor is it gone.
   let left = 2500
   const effect = changedRows((item) => (left-- > 0 ? { ...Object(item), watch_time: '--' } : item))
   const place = { endpoint: 'visitorList', channelId: channel.id }
@@ -87,7 +87,7 @@ test('a renamed field overwrites nothing of a list that is longer than what is w
   expect(await account.sync(streams)).toMatchObject({ code: 0, errors: [] })
 })
 
-test('a field that the service leaves out where it is empty is not missed among new rows that have none', async () => {
+test('all new rows may lack a field that the service omits when it is empty', async () => {
   const { channel, record } = firstRows(account.emulator)
   account.emulator.faults.push({ effect: withoutEmptyFields(), endpoint: 'userRecordList' })
   for (let week = 0; week < 3; week++) {
@@ -100,7 +100,7 @@ test('a field that the service leaves out where it is empty is not missed among 
   await account.expectTruth(['watch_records'])
 })
 
-test('a field that tells rows apart is missed among new rows too, of gifts and of visits', async () => {
+test('an identifying field that all new gifts or visits lack is a changed interface', async () => {
   const { channel, record, gift } = firstRows(account.emulator)
   const streams = ['--streams', 'watch_records,gifts']
   expect(await account.sync(streams)).toMatchObject({ code: 0 })
@@ -120,10 +120,10 @@ test('a field that tells rows apart is missed among new rows too, of gifts and o
   await account.expectTruth(['watch_records', 'gifts'])
 })
 
-test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
+test('a field that only some items have, or that a handful of items lacks, has not changed', async () => {
   expect(await account.sync()).toMatchObject({ code: 0 })
-  const kept = new Set([...account.emulator.world.channels.values()].map(({ visitors }) => visitors.rows[150]?.userId))
-  const some = changedRows((item) => (kept.has(Object(item).user_id) ? item : { ...Object(item), nick: undefined }))
+  const ids = new Set([...account.emulator.world.channels.values()].map(({ visitors }) => visitors.rows[150]?.userId))
+  const some = changedRows((item) => (ids.has(Object(item).user_id) ? item : { ...Object(item), nick: undefined }))
   account.emulator.faults.push({ effect: some, endpoint: 'visitorList' })
   const few = changedRows((item) => ({ ...Object(item), name: undefined }))
   account.emulator.faults.push({ effect: few, endpoint: 'getQuestionList' })
@@ -131,7 +131,7 @@ test('a field that only some items have is no change, and neither is one that a 
   expect(await account.sync('visitors,questionnaires')).toMatchObject({ code: 0 })
 })
 
-test('a handful of gifts without the field that tells them apart is not written as other gifts', async () => {
+test('a handful of gifts without an identifying field is not written as other gifts', async () => {
   const { gifts } = firstRows(account.emulator).channel
   for (const gift of gifts.rows.slice(6)) gifts.remove(gift)
   expect(await account.sync('gifts')).toMatchObject({ code: 0 })

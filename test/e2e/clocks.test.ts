@@ -24,8 +24,8 @@ async function syncGreen(): Promise<void> {
   expect(await account.sync()).toMatchObject({ code: 0 })
 }
 
-/** Runs with this machine's clock so many hours ahead of the service's; afterwards it is right again. */
-async function withOwnAhead(hours: number, work: () => Promise<void>): Promise<void> {
+/** Does `work` with this machine's clock `hours` ahead of the service's, and then sets it right again. */
+async function withClockAhead(hours: number, work: () => Promise<void>): Promise<void> {
   account.clock.passHours(hours)
   account.emulator.conditions.clockAheadMs = -hours * HOUR_MS
   await work()
@@ -44,14 +44,14 @@ function addLive(number: number): void {
   form.signups.add({ ...signup, userId: `u${number}`, signedUpAt: at })
 }
 
-describe("bounds are the service's time, whatever this machine's clock shows", () => {
-  test.each([96, -25])('%i hours ahead in one run loses no late gift, grown visit or usage', async (hours) => {
+describe("bounds follow the service's clock, whatever this machine's clock shows", () => {
+  test.each([96, -25])('a clock %i hours ahead in one run loses no late gift, longer visit or usage', async (hours) => {
     const { channel, gift, record } = firstRows(account.emulator)
     const now = shanghaiNow()
     const young = { ...record, recordId: '77001', enteredAt: now - 60 * HOUR, leftAt: now - 59 * HOUR }
     channel.records.add(young)
     await syncGreen()
-    await withOwnAhead(hours, async () => {
+    await withClockAhead(hours, async () => {
       await syncGreen()
       await account.expectTruth(['manager_usage'])
     })
@@ -66,13 +66,13 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
   const gaps = ['--only-gaps', '--from', '2026-11-20', '--to', '2026-11-28', '--streams', 'gifts,watch_records,signups']
   test.each<[string, string, Command, readonly string[]]>([
     ['all of a run', 'sync', sync, []],
-    ['what is left of a run', 'sync', sync, []],
+    ['the rest of a run', 'sync', sync, []],
     ['all of a run', 'backfill of gaps', backfill, gaps],
   ])('a service four days ahead for %s hides nothing from a %s a week later', async (part, _, verb, argv) => {
     const { form, signup } = firstRows(account.emulator)
     const jump = () => void (account.emulator.conditions.clockAheadMs = 4 * DAY_MS)
     if (part === 'all of a run') jump()
-    // Signups are read after the lists of questionnaires.
+    // Signups are read after the questionnaire lists.
     else account.emulator.faults.push({ effect: meanwhile(jump), endpoint: 'getQuestionList' })
     const young = { ...signup, userId: 'young', signedUpAt: shanghaiNow() - 20 * HOUR }
     form.signups.add(young)
@@ -88,7 +88,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     await account.expectTruth(['gifts', 'watch_records', 'signups'])
   })
 
-  test('what is dated days ahead is not fresh, until a sync has read it at the right time', async () => {
+  test('a stream landed days ahead of now is not fresh until a sync reads it at the right time', async () => {
     account.emulator.conditions.clockAheadMs = 4 * DAY_MS
     await syncGreen()
     account.emulator.conditions.clockAheadMs = 0
@@ -98,9 +98,9 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     expect(await account.run(status, ['--max-age', '26h'])).toMatchObject({ code: 0 })
   })
 
-  test('a machine whose clock is ten days behind, or ahead, backfills and audits what has passed at the service', async () => {
+  test("a machine ten days behind or ahead backfills and audits by the service's time", async () => {
     const from = ['--from', '2026-11-18']
-    await withOwnAhead(-240, async () => {
+    await withClockAhead(-240, async () => {
       await syncGreen()
       expect(await account.run(backfill, from)).toMatchObject({ code: 0 })
       const clocks = /the service's clock shows 2026-11-20 .*, and this machine's 2026-11-10/
@@ -110,20 +110,20 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
       const printed = expect.arrayContaining([expect.stringContaining('nothing after 2026-11-10')])
       expect(await account.run(audit, ['--streams', 'watch_records'])).toMatchObject({ code: 3, printed })
     })
-    await withOwnAhead(240, async () => {
+    await withClockAhead(240, async () => {
       for (const verb of [audit, backfill])
         expect((await account.run(verb, ['--from', '2026-11-22'])).problems.join()).toContain('lies in the future')
     })
   })
 
-  test('yesterday told by a cache in front of the service holds back neither the rows nor the day of today', async () => {
+  test("a cached Date header of yesterday holds back neither rows nor today's usage", async () => {
     account.emulator.conditions.frontPageAgeMs = 25 * HOUR_MS
     await syncGreen()
     await account.expectTruth()
     expect(await account.run(backfill, ['--from', '2026-11-20', '--streams', 'gifts'])).toMatchObject({ code: 0 })
   })
 
-  test('a service that is a quarter of an hour ahead has its newest rows read', async () => {
+  test('the newest rows of a service that is a quarter of an hour ahead are read', async () => {
     account.emulator.conditions.clockAheadMs = 15 * 60_000
     const { channel, gift, record } = firstRows(account.emulator)
     const justNow = shanghaiNow() - MINUTE
@@ -134,7 +134,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
   })
 })
 
-describe('the run says once', () => {
+describe('a run warns once', () => {
   async function warnings(settings: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
     const { log, lines } = createRecordingLog()
     const clock = { now: () => account.clock.nowMs, sleep: async () => {} }
@@ -143,7 +143,7 @@ describe('the run says once', () => {
     return lines.filter(({ event }) => event.startsWith('clock.')).map(({ event }) => event)
   }
 
-  test("that this machine's clock is over a minute off, and nothing below", async () => {
+  test("if this machine's clock is over a minute off, and not below that", async () => {
     account.emulator.conditions.clockAheadMs = 61_000
     expect(await warnings()).toEqual(['clock.differs'])
     account.emulator.conditions.clockAheadMs = -59_000
@@ -152,12 +152,12 @@ describe('the run says once', () => {
     expect(await warnings()).toEqual(['clock.unknown'])
   })
 
-  test("that a service without a Date header is read by this machine's clock", async () => {
+  test('if a service sends no Date header, and then forgets nothing under a clock that is behind', async () => {
     await using service = await startScriptedService(({ path }) =>
       path === '/' ? { status: 404, text: '' } : { json: { page: { p: 1, perPage: 100, count: 0 }, data: [] } },
     )
     expect(await warnings({ LIVEHOUSE_BASE_URL: service.url })).toEqual(['clock.unknown'])
-    // A machine whose clock is behind forgets nothing of what another one has read.
+    // A machine whose clock is behind forgets nothing that another one has read.
     account.clock.nowMs -= DAY_MS
     await warnings({ LIVEHOUSE_BASE_URL: service.url })
     const slices = await account.database.db.selectFrom('livehouse_ops.slices').select('status').distinct().execute()
@@ -165,21 +165,21 @@ describe('the run says once', () => {
   })
 })
 
-test('a clock that is far behind for a night forgets nothing, where the service does not tell its time', async () => {
+test('a clock far behind for a night forgets nothing, even if the service does not send its time', async () => {
   const { clock, emulator, database } = account
   emulator.conditions.tellsTime = false
   for (let night = 0; night < 3; night++) {
     clock.passHours(24)
     await syncGreen()
   }
-  await withOwnAhead(-9600, syncGreen)
+  await withClockAhead(-9600, syncGreen)
   const forgotten = database.db.selectFrom('livehouse_ops.slices').where('status', '=', 'forgotten').select('slice_id')
   expect(await forgotten.execute()).toEqual([])
   await syncGreen()
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
 })
 
-test('what was read with a clock ten days ahead of a service that does not tell its time is read again when it is right', async () => {
+test('what was read with a clock ten days ahead, and no service time, is read again once it is right', async () => {
   const { clock, emulator } = account
   emulator.conditions.tellsTime = false
   await syncGreen()
@@ -197,11 +197,11 @@ test('what was read with a clock ten days ahead of a service that does not tell 
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
 })
 
-test('a service out of reach is a failure, also of a dry run', async () => {
-  const away = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
+test('an unreachable service fails a run, and a dry run too', async () => {
+  const unreachable = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
   const message = expect.stringContaining('the address in LIVEHOUSE_BASE_URL, http://127.0.0.1:1 (ECONNREFUSED)')
-  const result = await account.sync([], away)
+  const result = await account.sync([], unreachable)
   expect(result).toMatchObject({ code: 1, status: 'failed', errors: [{ code: 'api.unreachable', message }] })
-  const { error } = await account.run(sync, ['--dry-run'], away)
+  const { error } = await account.run(sync, ['--dry-run'], unreachable)
   expect(exitCodeOfError(error)).toBe(1)
 })

@@ -10,8 +10,8 @@ import { startChild } from '../helpers/start-child.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
-describe('an operator who mistypes', () => {
-  test('the name of a setting is told of it, with the nearest name', async () => {
+describe('mistyped input', () => {
+  test('an unknown setting is reported with the nearest known name', async () => {
     const misspelt = { LIVEHOUSE_CHANELS: '9', LIVEHOUSE_FRUIT: 'pear', LIVEHOUSE_DATABASE_URL: 'pear' }
     const known = { LIVEHOUSE_CHANNELS_FILE: 'x', LIVEHOUSE_QUEUE_URL: 'x' }
     const { code, err } = await livehouse(['dictionary'], { ...misspelt, ...known })
@@ -21,7 +21,7 @@ describe('an operator who mistypes', () => {
     expect(err).not.toMatch(/CHANNELS_FILE|pear|QUEUE_URL/)
   })
 
-  test('a flag of JSON gets the refusal as JSON', async () => {
+  test('a malformed --json flag is refused in JSON', async () => {
     const { code, out } = await livehouse(['status', '--json=yes'])
     expect(code).toBe(2)
     const message = '--json takes no value, see livehouse status --help'
@@ -29,7 +29,7 @@ describe('an operator who mistypes', () => {
     expect(JSON.parse(out)).toMatchObject({ command: 'status', status: 'failed', run_id: null, streams: {}, errors })
   })
 
-  test('a job file is told the line, of JavaScript too', async () => {
+  test('a job file that does not load is reported with its line, in JavaScript too', async () => {
     const folder = createTemporaryFolder('jobs')
     const environment = { LIVEHOUSE_JOBS_DIR: folder, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
     for (const name of ['broken.ts', 'plain.js'])
@@ -39,7 +39,7 @@ describe('an operator who mistypes', () => {
     for (const name of ['broken.ts', 'plain.js']) expect(error).toContain(`${name}: it does not load at line 3: `)
   })
 
-  test('LOG_LEVEL learns of every other wrong setting too', async () => {
+  test('a wrong LOG_LEVEL is reported together with every other wrong setting', async () => {
     const { code, err } = await livehouse(['sync'], { LOG_LEVEL: 'loud', LIVEHOUSE_TIMEZONE: 'Moon' })
     expect(code).toBe(2)
     for (const name of ['LOG_LEVEL is "loud"', 'LIVEHOUSE_TIMEZONE is "Moon"', 'DATABASE_URL is not set'])
@@ -49,14 +49,14 @@ describe('an operator who mistypes', () => {
   test.each([
     [['bd'], 'there is no command "bd"; did you mean db?'],
     [['sync', 'visitors'], 'unexpected argument "visitors"; did you mean --streams visitors?'],
-    // It is not given the current folder.
+    // An empty value does not stand for the current folder.
     [['capture', '--out='], '--out needs a value'],
-  ])('%j is told what is meant', async (argv, told) => {
-    expect(await livehouse(argv)).toMatchObject({ code: 2, err: expect.stringContaining(told) })
+  ])('%j is refused with a hint', async (argv, hint) => {
+    expect(await livehouse(argv)).toMatchObject({ code: 2, err: expect.stringContaining(hint) })
   })
 })
 
-test('a green night of 120 channels takes under 100 lines of log', async () => {
+test('a green night of 120 channels logs under 100 lines', async () => {
   await using database = await createTestDatabase()
   await using emulator = await startEmulator({ channels: 120, viewers: 1, days: 1 })
   const { code, err } = await livehouse(['sync', '--streams', 'visitors'], environmentOf(emulator, database))
@@ -64,7 +64,7 @@ test('a green night of 120 channels takes under 100 lines of log', async () => {
   expect(err.split('\n').length).toBeLessThan(100)
 })
 
-test('a run that was stopped is named in its JSON', async () => {
+test('a run that fails is named in its JSON', async () => {
   await using database = await createTestDatabase()
   await using emulator = await startEmulator({ channels: 1, viewers: 1, days: 1 })
   await sql`alter table livehouse_ops.acceptances rename to away`.execute(database.db)
@@ -72,7 +72,7 @@ test('a run that was stopped is named in its JSON', async () => {
   expect([code, JSON.parse(out)]).toMatchObject([1, { run_id: '1', command: 'sync', status: 'failed' }])
 })
 
-test('every field of status --json is in its help', async () => {
+test('the help of status names the fields of its JSON', async () => {
   const { out } = await livehouse(['status', '--help'])
   const fields =
     'time_zone streams runs quarantine gaps gap_count shortfalls shortfall_count gone_channels acceptances v1_calls stale'
@@ -82,7 +82,7 @@ test('every field of status --json is in its help', async () => {
 test.each([
   [undefined, 'errcode 1000 without an access_token,'],
   ['to\nken', 'errcode 1000 without an access_token that a header can carry,'],
-])('a token service that answers success with %j is in trouble, not at a wrong address', async (token, said) => {
+])('success with the token %j is trouble of the token service, not a wrong address', async (token, message) => {
   await using service = await startScriptedService(() => ({ json: { errcode: 1000, access_token: token } }))
   const { code, err } = await livehouse(['api', 'token'], {
     LIVEHOUSE_BASE_URL: service.url,
@@ -91,11 +91,11 @@ test.each([
     LIVEHOUSE_APP_SECRET: 'secret-of-the-app',
   })
   expect(code).toBe(1)
-  expect(err).toContain(said)
+  expect(err).toContain(message)
   expect(err).not.toContain('LIVEHOUSE_AUTH_URL')
 })
 
-test('the password of a database is shown nowhere, also where the URL has it behind its question mark', async () => {
+test('a database password is shown nowhere, even if it is a query parameter of the URL', async () => {
   const environment = { LIVEHOUSE_BASE_URL: 'https://s-query/1', LIVEHOUSE_TIMEZONE: 's-query/1' }
   for (const [name, url] of [
     ['DATABASE_URL', 'postgres://127.0.0.1:1/d?user=me&password=s-query%2F1'],
@@ -108,7 +108,7 @@ test('the password of a database is shown nowhere, also where the URL has it beh
   }
 })
 
-test('a token that the service repeats in its error text is neither printed nor kept', async () => {
+test('a token that the service repeats in an error is neither printed nor stored', async () => {
   await using database = await createTestDatabase()
   await using service = await startScriptedService(({ headers }) => ({
     status: 400,
@@ -122,15 +122,15 @@ test('a token that the service repeats in its error text is neither printed nor 
   })
   expect(code).toBe(3)
   const { rows } = await sql`select to_jsonb(r) as run from livehouse_ops.runs r`.execute(database.db)
-  const kept = JSON.stringify(rows)
-  expect(kept).toContain('bad [redacted]')
-  expect(out + err + kept).not.toContain('fixed-bearer')
+  const storedRuns = JSON.stringify(rows)
+  expect(storedRuns).toContain('bad [redacted]')
+  expect(out + err + storedRuns).not.toContain('fixed-bearer')
 })
 
 // oxlint-disable-next-line no-control-regex
 const ESCAPES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
 
-test('what a service sends moves no cursor and shows no phone number, in whatever is printed or logged', async () => {
+test('text from a service brings no escape sequence and no phone number into output or logs', async () => {
   const evil = '\u001b]0;x\u0007\u009b2J\u202e 13800138000'
   await using service = await startScriptedService(({ path }) => {
     if (!path.endsWith('getQuestionList')) return { status: 500, json: { errors: { code: 500001, message: evil } } }
