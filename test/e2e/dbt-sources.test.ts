@@ -12,11 +12,11 @@ import { ofFile } from '../helpers/of-file.ts'
 
 const account = ofFile(startFilled)
 
-test('dbt/sources.yml is what the declarations say (mend it: npx vitest run test/e2e/dbt-sources.test.ts -u)', async () => {
+test('dbt/sources.yml follows the declarations (update: npx vitest run test/e2e/dbt-sources.test.ts -u)', async () => {
   await expect(dbtSources(biViews)).toMatchFileSnapshot(join(import.meta.dirname, '../../dbt/sources.yml'))
 })
 
-test('freshness is that of the stream that landed the longest ago, of the channels that are still read', async () => {
+test('freshness is that of the stream that landed longest ago, among channels that are still read', async () => {
   const { db } = account.database
   const read = async () =>
     (await sql<{ at: Date }>`select max(${sql.raw(OLDEST_LANDING)}) as at from livehouse_bi.freshness`.execute(db))
@@ -30,13 +30,13 @@ test('freshness is that of the stream that landed the longest ago, of the channe
   expect((await read())?.getTime()).toBeGreaterThan(Date.parse('2026-01-01'))
 })
 
-/** Keys with a column that may be NULL. */
+/** Key columns that may be NULL. */
 const nullable = ['freshness.channel_id', 'reconciliation.channel_id', 'viewer_return_month.previous_month']
 const nullableKeys = new Set(nullable)
 
 /**
- * `sources.yml` for a dbt project: every view with the words of its columns, tests of its key and of its joins, and
- * freshness by `freshness`. Plain dbt, without packages.
+ * `sources.yml` for a dbt project: every view with descriptions of its columns, tests of its key and of its joins, and
+ * a freshness check on the view `freshness`. It needs no dbt packages.
  */
 function dbtSources(views: readonly BiView[]): string {
   const tables = views.map((view) => describeView(view, views))
@@ -65,15 +65,15 @@ function describeView(view: BiView, views: readonly BiView[]) {
 const onlyWhenNamed = allStreams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [quoteText(name)] : [])).join(', ')
 
 /**
- * Of the stream that has not landed for the longest, of channels that are still read and have not been read up to their
- * end: dbt takes the largest of this expression.
+ * When the stream that landed longest ago did so, among channels that are still read and have not been read up to their
+ * end. dbt takes the maximum of this expression.
  */
 const OLDEST_LANDING =
   '(select min(f.last_landed_at) from livehouse_bi.freshness f left join livehouse_bi.dim_channel c using ' +
   '(channel_id) where (f.complete_through < f.covered_until) is not false ' +
   `and c.is_active is not false and f.stream not in (${onlyWhenNamed}))`
 
-/** A nightly sync, and some hours; then a night without one. */
+/** Warns when a nightly sync is two hours late, and fails when a second one is. */
 const freshness = {
   loaded_at_field: OLDEST_LANDING,
   freshness: { warn_after: { count: 26, period: 'hour' }, error_after: { count: 50, period: 'hour' } },
@@ -81,7 +81,7 @@ const freshness = {
 
 function testsOf({ name, key }: BiView, column: string, views: readonly BiView[]) {
   const isKey = key.includes(column) && !nullableKeys.has(`${name}.${column}`)
-  // A column named like the single key of a dimension joins it.
+  // A column with the name of a dimension's single key joins that dimension.
   const dimensions = views.filter((view) => view.name.startsWith('dim_') && view.name !== name)
   const joined = dimensions.filter((view) => view.key.join() === column)
   return [

@@ -7,7 +7,7 @@ import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
-import { errcode, fieldValue, refusal, status as gone, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
+import { errcode, fieldValue, refusal, status as answers, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -16,7 +16,7 @@ import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const account = ofTest(() => startAccount({ viewers: 30 }))
 
-async function look() {
+async function readStatus() {
   const { database, clock } = account
   const now = { now: () => clock.nowMs, sleep: systemClock.sleep }
   await using page = await startTestStatusServer(database, { clock: now })
@@ -41,18 +41,18 @@ async function look() {
   }
 }
 
-test('of a questionnaire that was deleted at the source nothing is late, and when it is back it is read again', async () => {
+test('a questionnaire deleted at the source is not late, and is read again when it is back', async () => {
   const { emulator, clock } = account
   const fresh = { title: 'Last night is complete', isComplete: true, stale: [] }
   expect((await account.sync()).code).toBe(0)
-  const before = await look()
+  const before = await readStatus()
   expect(before).toMatchObject(fresh)
 
   const { channel, form: deleted } = firstRows(emulator)
   channel.questionnaires.remove(deleted)
   clock.passHours(3 * 24)
   expect((await account.sync()).code).toBe(0)
-  const without = await look()
+  const without = await readStatus()
   const partitions = before.partitions - 1
   expect(without).toMatchObject({ ...fresh, daysBehind: before.daysBehind, incomplete: [], partitions })
   expect(without.behind).toBeLessThan(3600)
@@ -60,7 +60,7 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
   channel.questionnaires.add(deleted)
   clock.passHours(24)
   expect((await account.sync()).code).toBe(0)
-  expect((await look()).partitions).toBe(before.partitions)
+  expect((await readStatus()).partitions).toBe(before.partitions)
 
   for (const { questionnaires } of emulator.world.channels.values())
     for (const form of questionnaires.rows.slice()) questionnaires.remove(form)
@@ -68,24 +68,24 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
     clock.passHours(2 * 24)
     await account.sync()
   }
-  expect(await look()).toMatchObject({ ...fresh, code: 0 })
+  expect(await readStatus()).toMatchObject({ ...fresh, code: 0 })
 })
 
-test('a questionnaire whose id cannot be read in a list is not taken for deleted', async () => {
-  const readAsked = async () => {
+test('a questionnaire whose id is unreadable in a list does not count as deleted', async () => {
+  const readRequestedIds = async () => {
     account.emulator.calls.length = 0
     expect((await account.sync()).code).toBe(0)
     return new Set(account.emulator.calls.flatMap(({ params }) => params.question_id ?? []))
   }
-  const asked = await readAsked()
+  const requestedIds = await readRequestedIds()
   account.emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
   for (const days of [1, 8]) {
     account.clock.passHours(days * 24)
-    expect(await readAsked()).toEqual(asked)
+    expect(await readRequestedIds()).toEqual(requestedIds)
   }
 })
 
-/** They are closed: no longer listed, and served. */
+/** Closes questionnaires: the service no longer lists them, but still serves them. */
 function leaveList(isClosed: (questionId: string) => boolean): void {
   const hidden = withheldRows((item) => isClosed(String(Object(item).question_id)))
   const answer = (before: Answer): Answer => {
@@ -96,7 +96,7 @@ function leaveList(isClosed: (questionId: string) => boolean): void {
   account.emulator.faults.push({ effect: { name: 'closed', answer }, endpoint: 'getQuestionList' })
 }
 
-test('a questionnaire that leaves the list and has no signups any more was emptied: what was there stays, whatever becomes of the list', async () => {
+test('an emptied questionnaire that leaves the list keeps its signups, even if the list then fails or is unproven', async () => {
   const { channel, form: emptied, signup } = firstRows(account.emulator)
   emptied.signups.add({ ...signup, userId: 'late', signedUpAt: account.hoursAgo(1) })
   expect((await account.sync()).code).toBe(0)
@@ -110,24 +110,24 @@ test('a questionnaire that leaves the list and has no signups any more was empti
   expect(await readStreamTable(account.database.db, 'signups', { isRemoved: true })).toEqual([])
 })
 
-test('many questionnaires that have left the list are asked for side by side', async () => {
+test('many questionnaires that have left the list are requested concurrently', async () => {
   const { channel, form } = firstRows(account.emulator)
   const signups = createRowList<Signup>([])
   for (let n = 0; n < 12; n++) channel.questionnaires.add({ ...form, questionId: `closed-${n}`, signups })
   expect((await account.sync('questionnaires,signups')).code).toBe(0)
   leaveList((questionId) => questionId.startsWith('closed-'))
-  // Each first call is made again five seconds later.
-  const effect = gone(503, { 'retry-after': '5' })
+  // The first call for each is retried five seconds later.
+  const effect = answers(503, { 'retry-after': '5' })
   account.emulator.faults.push({ effect, endpoint: 'signupRecord', channelId: channel.id, times: 12 })
   const startMs = account.clock.nowMs
   expect((await account.sync('questionnaires,signups')).code).toBe(0)
   expect(account.clock.nowMs - startMs).toBeLessThan(30_000)
 })
 
-test('a questionnaire that is closed leaves the list: its last signups land, and it is no longer asked for after a week', async () => {
+test('the last signups of a closed questionnaire land, and it is not requested for more than a week', async () => {
   const { emulator, clock } = account
   const { form: closed, signup } = firstRows(emulator)
-  // A service may refuse to be asked for a single row.
+  // A service may refuse a page size of one.
   const effect = whereAsked(({ pageSize }) => pageSize === 1, refusal(400001))
   emulator.faults.push({ effect, endpoint: 'signupRecord' })
   expect((await account.sync()).code).toBe(0)
@@ -139,26 +139,26 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
     clock.passHours(24)
     const before = emulator.calls.length
     expect((await account.sync()).code).toBe(0)
-    const asked = emulator.calls.slice(before).filter(({ params }) => params.question_id === closed.questionId)
-    expect(asked.length > 0).toBe(day < 8)
+    const requests = emulator.calls.slice(before).filter(({ params }) => params.question_id === closed.questionId)
+    expect(requests.length > 0).toBe(day < 8)
     await account.expectTruth(['signups'])
   }
 })
 
-test('a refusal that does not say that a questionnaire is unknown is no green: its last signups land when it is over', async () => {
+test('a refusal other than an unknown questionnaire is not green; the last signups land after it', async () => {
   const { form, signup } = firstRows(account.emulator)
   expect((await account.sync()).code).toBe(0)
   account.clock.passHours(24)
   form.signups.add({ ...signup, userId: 'last', signedUpAt: account.hoursAgo(1) })
   leaveList((questionId) => questionId === form.questionId)
-  const codeWhere = async (said: FaultEffect) => {
-    const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, said)
+  const codeWhere = async (response: FaultEffect) => {
+    const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, response)
     account.emulator.faults.splice(1, 1, { effect, endpoint: 'signupRecord' })
     return (await account.sync('questionnaires,signups')).code
   }
   expect(await codeWhere(errcode(5000, 'system busy'))).toBe(3)
-  const unknown = [gone(404), refusal(404002), refusal(403000), errcode(40401), errcode(7, 'no such question')]
-  for (const said of unknown) expect([said.name, await codeWhere(said)]).toEqual([said.name, 0])
+  const unknown = [answers(404), refusal(404002), refusal(403000), errcode(40401), errcode(7, 'no such question')]
+  for (const each of unknown) expect([each.name, await codeWhere(each)]).toEqual([each.name, 0])
   account.emulator.faults.pop()
   expect((await account.sync('questionnaires,signups')).code).toBe(0)
   await account.expectTruth(['signups'])

@@ -60,7 +60,7 @@ async function expectDemoTruth(): Promise<void> {
   await expectTruth({ emulator, database: { db } })
 }
 
-test('Ctrl-C ends the demo with 130, the emulator with it, and says that the PostgreSQL goes on', async () => {
+test('Ctrl-C ends the demo and its emulator with 130, and says that the PostgreSQL keeps running', async () => {
   const { child, text, ended } = startDemo('--viewers', '1000')
   while (!text.err.includes('emulator ') && child.exitCode === null)
     await Promise.race([once(child.stderr, 'data'), ended])
@@ -72,7 +72,7 @@ test('Ctrl-C ends the demo with 130, the emulator with it, and says that the Pos
   await expect(fetch(emulatorUrl)).rejects.toThrow('fetch failed')
 })
 
-test('a demo after one that was ended, and one after it, begin with an empty database, and hold what the emulator had', async () => {
+test('each demo after an interrupted one starts with an empty database and matches its emulator', async () => {
   const small = ['--channels', '2', '--viewers', '50']
   const first = await startDemo('--json', ...small).ended
   await expectDemoTruth()

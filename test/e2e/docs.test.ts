@@ -20,35 +20,35 @@ import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 const root = join(import.meta.dirname, '..', '..')
 const files = ['README.md', 'docs/jobs.md', 'docs/operations.md']
 
-/** Of each `sh` block of the docs, its commands without their comments. */
+/** The commands of every `sh` block of the docs, without their comments. */
 const commands = files.flatMap((file) => {
   const blocks = [...readFileSync(join(root, file), 'utf8').matchAll(/^```sh\n(.*?)^```/gms)]
   const lines = blocks.flatMap(([, block = '']) => block.split('\n'))
   return lines.map((line) => line.replace(/(^|\s+)# .*/, '')).filter((line) => line !== '')
 })
 
-/** What stands as a whole command within a sentence; `…` is for the reader to fill in. */
+/** Complete commands within sentences; those with `…` are for the reader to complete. */
 const mentioned = files.flatMap((file) => {
   const prose = readFileSync(join(root, file), 'utf8').replaceAll(/^```.*?^```/gms, '')
   return [...prose.matchAll(/`(?:15 2 .*? && )?(?:npx )?(livehouse [^`…]*)`/g)].map(([, line = '']) => line)
 })
-/** Names of commands that need what only the reader knows; each has tests of its own. */
-const names = new Set(['livehouse accept', 'livehouse backfill', 'livehouse ledger forget'])
+/** Names of commands whose arguments only the reader knows; each has tests of its own. */
+const incomplete = new Set(['livehouse accept', 'livehouse backfill', 'livehouse ledger forget'])
 
-/** What a test has no right to, or not every machine has; the syntax of these is checked alone. */
-const elsewhere: readonly (readonly [RegExp, string])[] = [
-  [/^docker /, 'an engine of containers, and an image'],
-  [/^(pg_dump|pg_restore|psql) /, 'client tools that are as new as the server: the test below, where both are'],
-  [/^useradd /, 'an account of this machine'],
-  [/^npm /, 'packages may be installed; the demo is run by the line above'],
+/** Commands that a test may not run, or not on every machine, and why: only their syntax is checked. */
+const syntaxOnly: readonly (readonly [RegExp, string])[] = [
+  [/^docker /, 'needs a container engine and an image'],
+  [/^(pg_dump|pg_restore|psql) /, 'needs client tools as new as the server: the last test runs it where both exist'],
+  [/^useradd /, 'creates an account on this machine'],
+  [/^npm /, 'may install packages; the line above runs the demo'],
 ]
 
-test('every command of the docs is what a shell reads', () => {
+test('a shell can parse every command of the docs', () => {
   const { status, stderr } = spawnSync('sh', ['-n', '-c', commands.join('\n')], { encoding: 'utf8' })
   expect([status, stderr]).toEqual([0, ''])
 })
 
-test('every command of the docs runs as it stands there, one after the other', async () => {
+test('every command of the docs runs as written, one after the other', async () => {
   await using emulator = await startEmulator({ channels: 1, viewers: 20 })
   await using server = await createTestDatabase({ isMigrated: false })
   const folder = await createPassableFolder('docs')
@@ -60,7 +60,7 @@ test('every command of the docs runs as it stands there, one after the other', a
   const node = JSON.stringify(process.execPath)
   const launcher = JSON.stringify(join(root, 'bin', 'livehouse.cjs'))
   writeFileSync(join(folder, 'livehouse'), `#!/bin/sh\nexec ${node} ${launcher} "$@"\n`, { mode: 0o755 })
-  // That npx finds what is installed is npm's own matter.
+  // This npx only runs what follows: finding installed packages is up to npm.
   writeFileSync(join(folder, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 })
   const PATH = [folder, process.env.PATH].join(delimiter)
   const environment = { PATH, HOME: folder, LIVEHOUSE_DATA_DIR: dataDirs[0], LIVEHOUSE_HTTP: '127.0.0.1:0' }
@@ -72,44 +72,44 @@ test('every command of the docs runs as it stands there, one after the other', a
   const runInShell = async (line: string, isEndless: boolean) => {
     const child = spawn('sh', ['-c', line], { cwd: folder, env: environment, stdio: ['pipe', 'ignore', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
-    let heard = ''
+    let output = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      heard += text
-      // It would serve for ever. Once is enough: twice ends it without its exit code.
-      if (isEndless && !child.killed && /"(serve|worker).started"|Ctrl-C ends it/.test(heard)) child.kill('SIGTERM')
+      output += text
+      // It runs until a signal. One is enough: a second one would end it without its exit code.
+      if (isEndless && !child.killed && /"(serve|worker).started"|Ctrl-C ends it/.test(output)) child.kill('SIGTERM')
     })
-    // What livehouse init asks for.
+    // The answers to what livehouse init asks for.
     child.stdin.end(`${[emulator.baseUrl, emulator.apiToken, emulator.channelIds.join(), ''].join('\n')}\n`)
     const [code]: unknown[] = await once(child, 'close')
-    return { code, err: heard }
+    return { code, err: output }
   }
 
-  const blocks = commands.filter((line) => !elsewhere.some(([pattern]) => pattern.test(line)))
+  const blocks = commands.filter((line) => !syntaxOnly.some(([pattern]) => pattern.test(line)))
   expect(blocks.length).toBeGreaterThan(7)
-  const others = mentioned.filter((each) => !names.has(each) && !blocks.some((line) => line.endsWith(each)))
+  const others = mentioned.filter((each) => !incomplete.has(each) && !blocks.some((line) => line.endsWith(each)))
   expect(others.length).toBeGreaterThan(15)
   for (const line of new Set([...blocks, ...others])) {
     const isEndless = / (serve|worker|emulate)$/.test(line)
     const here = line
-      .replace(/livehouse demo$/, '$& --channels 1 --viewers 20') // of its own size it is run when a package is checked
+      .replace(/livehouse demo$/, '$& --channels 1 --viewers 20') // scripts/check-package runs it in full
       .replace('PGPASSWORD=…', `PGPASSWORD=${password}`)
       .replace(/postgres:[^']*db\.example[^']*/, own)
-      // So that it is the command and not its shell that gets the signal.
+      // With exec, the command and not its shell gets the signal.
       .replace(/^.* (serve|worker|emulate)$/, 'exec $&')
-    // Of what is mentioned, words that no shell changes; what ends with a signal, or hands its terminal over, is a process.
+    // In this process: what a sentence mentions, if no shell changes its words and it needs no signal and no terminal.
     const isHere = !blocks.includes(line) && !isEndless && /^livehouse (?!.* psql)[\w .-]+$/.test(line)
     const { code, err } = isHere ? await runHere(line) : await runInShell(here, isEndless)
     expect([line, code], err).toEqual([line, isEndless ? 143 : 0])
   }
 })
 
-/** Where Debian and its kin keep a PostgreSQL with its client tools. */
+/** Where Debian and its derivatives install PostgreSQL with its client tools. */
 const packaged = '/usr/lib/postgresql'
 const [newest] = existsSync(packaged) ? readdirSync(packaged).toSorted((a, b) => Number(b) - Number(a)) : []
 if (newest === undefined)
   process.stdout.write(`no PostgreSQL in ${packaged}: the test of backup and restore is skipped\n`)
 
-/** A cluster of its own below `folder`, with nothing in it, and a shell for its superuser. */
+/** Starts an empty cluster in a folder of its own below `folder`. @returns its URL, and a shell of its superuser */
 async function startCluster(folder: string, name: string) {
   const place = join(folder, name)
   mkdirSync(place)
@@ -130,9 +130,9 @@ async function startCluster(folder: string, name: string) {
   const url = `postgres://livehouse:a-password@127.0.0.1:${port}/livehouse`
   const PATH = [bin, process.env.PATH].join(delimiter)
   const env = { PATH, PGHOST: place, PGPORT: String(port), PGUSER: 'postgres', DATABASE_URL: url }
-  /** A line of the docs; the password is asked for twice. */
+  /** Runs a line of the docs, which may ask for the password twice. */
   const runLine = (line: string) => {
-    // Without a terminal of its own it asks on standard input.
+    // Without a terminal, psql asks on standard input.
     const options = { cwd: folder, env, input: 'a-password\na-password\n', encoding: 'utf8' } as const
     const { status, stderr } = spawnSync('setsid', ['--wait', 'sh', '-c', line], options)
     expect([line, status], stderr).toEqual([line, 0])
@@ -140,7 +140,7 @@ async function startCluster(folder: string, name: string) {
   return { url, runLine }
 }
 
-test.skipIf(newest === undefined)('a backup is restored on its server and on an empty one by the docs', async () => {
+test.skipIf(newest === undefined)('the backup of the docs is restored on its server and on an empty one', async () => {
   const folder = await createPassableFolder('backup')
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   symlinkSync(join(root, 'docs'), join(folder, 'docs'))

@@ -7,7 +7,7 @@ import { db } from '../../src/cli/db.ts'
 import { createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 
-// The server's user owns the data: what it puts there must not make livehouse, which may be root, write or read elsewhere.
+// The server's user owns the data. Nothing it puts there may make livehouse, possibly root, read or write elsewhere.
 let folder = ''
 let dataDir = ''
 let pgdata = ''
@@ -37,14 +37,14 @@ function expectRefused(start: Awaited<ReturnType<typeof run>>, reason: string): 
   expect(start.reason).not.toContain('precious')
 }
 
-/** What the server's user can do: a link of its own among the data. */
+/** Puts a link among the data, as the server's user can. */
 async function plantLink(name: string): Promise<void> {
   await rm(join(pgdata, name), { force: true })
   await symlink(victim, join(pgdata, name))
   await giveToServer(join(pgdata, name))
 }
 
-test('a link among the data makes nobody write outside of them, and what only livehouse may know is in a folder of its own', async () => {
+test('a link among the data redirects no write, and the password is in a private folder', async () => {
   const own = join(dataDir, 'private')
   await chmod(own, 0o755)
   for (const name of ['livehouse.port', 'livehouse.password']) await plantLink(name)
@@ -59,7 +59,7 @@ test('a link among the data makes nobody write outside of them, and what only li
 test.each(['livehouse.password', 'postmaster.pid', 'PG_VERSION'])('%s is not read through a link', async (name) => {
   const file = join(pgdata, name)
   const password = join(dataDir, 'private', 'password')
-  // Without it the one that earlier versions kept among the data is looked for.
+  // Without it, livehouse looks for the one that earlier versions kept among the data.
   if (name === 'livehouse.password') await rename(password, `${password}.kept`)
   if (name === 'PG_VERSION') await rename(file, `${file}.kept`)
   await plantLink(name)
@@ -69,7 +69,7 @@ test.each(['livehouse.password', 'postmaster.pid', 'PG_VERSION'])('%s is not rea
   expectRefused(start, `${file} is a link`)
 })
 
-test.runIf(isRoot)('what another user has put among the data is not read', async () => {
+test.runIf(isRoot)('a file among the data that another user owns is not read', async () => {
   const file = join(pgdata, 'PG_VERSION')
   await chown(file, 12_345, 12_345)
   const start = await run('start')
@@ -77,7 +77,7 @@ test.runIf(isRoot)('what another user has put among the data is not read', async
   expectRefused(start, "is not owned by the server's user")
 })
 
-test('a password that an earlier version kept among the data is taken over', async () => {
+test('a password that an earlier version kept among the data moves to the private folder', async () => {
   const [former, password] = [join(pgdata, 'livehouse.password'), join(dataDir, 'private', 'password')]
   await rename(password, former)
   await giveToServer(former)
@@ -87,7 +87,7 @@ test('a password that an earlier version kept among the data is taken over', asy
   await run('stop')
 })
 
-/** A program that goes by the server's name in its folder, as its user; it says its port and then, in hex, what it is sent. */
+/** A process named like the server, in its folder, as its user. It prints its port, then in hex what it receives. */
 const forged = `
 process.title = 'postgres'
 const server = require('node:net').createServer((socket) => {
@@ -110,15 +110,15 @@ test.runIf(process.platform === 'linux').each([
   ['only says that it is ready', ready],
   ['asks for nothing', `520000000800000000${ready}`],
   ['begins SCRAM and proves nothing', `52000000170000000a534352414d2d5348412d3235360000520000000800000000${ready}`],
-])('a forged server that %s is refused, and told nothing', async (_, answer) => {
+])('a forged server that %s is refused, and gets no password', async (_, answer) => {
   const { uid, gid } = await stat(pgdata)
   const options = { cwd: pgdata, ...(isRoot && { uid, gid }) }
   const child = spawn(process.execPath, ['-e', forged, answer], { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
-  child.stdout.on('data', (text) => (said += text))
+  let output = ''
+  child.stdout.on('data', (text) => (output += text))
   const ended = once(child, 'close')
-  while (!said.includes('\n') && child.exitCode === null) await Promise.race([once(child.stdout, 'data'), ended])
-  const [port] = said.split('\n')
+  while (!output.includes('\n') && child.exitCode === null) await Promise.race([once(child.stdout, 'data'), ended])
+  const [port] = output.split('\n')
   const lock = join(pgdata, 'postmaster.pid')
   await writeFile(lock, `${child.pid}\n${pgdata}\n1700000000\n${port}\n\n127.0.0.1\n\nready\n`)
   await giveToServer(lock)
@@ -127,18 +127,18 @@ test.runIf(process.platform === 'linux').each([
   await ended
   await rm(lock)
   expectRefused(start, 'does not prove by SCRAM')
-  const heard = Buffer.from(said.split('\n').slice(1).join(''), 'hex').toString('latin1')
-  expect(heard).not.toContain(await readFile(join(dataDir, 'private', 'password'), 'utf8'))
-  expect(heard).not.toContain('md5')
+  const received = Buffer.from(output.split('\n').slice(1).join(''), 'hex').toString('latin1')
+  expect(received).not.toContain(await readFile(join(dataDir, 'private', 'password'), 'utf8'))
+  expect(received).not.toContain('md5')
 })
 
-test('a private folder that is a link is refused, and root keeps nothing in a folder that everybody may write', async () => {
+test('a private folder that is a link is refused; root refuses a folder that everybody may write', async () => {
   const other = join(folder, 'linked')
   await mkdir(other)
   await symlink(folder, join(other, 'private'))
   expect((await run('start', other)).reason).toContain('private is not a folder of this user')
 
-  // Whoever else keeps something there owns it.
+  // Other users than root own what they keep there.
   const open = join(folder, 'open')
   await mkdir(open)
   await chmod(open, 0o777)

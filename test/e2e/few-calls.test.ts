@@ -10,10 +10,10 @@ import { startPipeline } from '../helpers/start-pipeline.ts'
 
 const RECORDS = 26_000
 const GIFTS = 9000
-/** Of another channel. */
+/** Gifts of another channel. */
 const MORE_GIFTS = 8000
 
-test('a long history takes few calls more than it has pages, and is read in parts that can be resumed', async () => {
+test('a long history takes few more calls than it has pages, in parts small enough to resume', async () => {
   await using account = await startAccount({ viewers: 5 })
   const { emulator, database } = account
   const { channel, record, gift } = firstRows(emulator)
@@ -26,7 +26,7 @@ test('a long history takes few calls more than it has pages, and is read in part
     const enteredAt = latest - place * 4000
     channel.records.add({ ...record, recordId: `${place + 1}`, enteredAt, leftAt: enteredAt + 30 })
   }
-  // In evenings of 3,000, two of them within a minute.
+  // In evenings of 3,000 gifts, two of the evenings within a minute.
   for (let place = 0; place < GIFTS; place++) {
     const evening = Math.floor(place / 3000)
     const within = Math.floor((place % 3000) * (evening < 2 ? 0.01 : 3))
@@ -40,25 +40,25 @@ test('a long history takes few calls more than it has pages, and is read in part
     expect(await account.sync(stream)).toMatchObject({ code: 0 })
     const { rows } = await sql<{ most: string }>`
       select max(distinct_rows) as most from livehouse_ops.slices where stream = ${stream}`.execute(database.db)
-    const made = emulator.calls.slice(before)
-    const callsOf = (id = '') => made.filter(({ channelId }) => channelId === id).length
-    return { calls: callsOf(channel.id), more: callsOf(other?.id), most: Number(rows[0]?.most) }
+    const calls = emulator.calls.slice(before)
+    const callsOf = (id = '') => calls.filter(({ channelId }) => channelId === id).length
+    return { calls: callsOf(channel.id), otherCalls: callsOf(other?.id), largestSlice: Number(rows[0]?.most) }
   }
 
-  const ofRecords = await run('watch_records')
-  expect(ofRecords.calls).toBeLessThan((RECORDS / 100) * 1.1)
-  expect(ofRecords.most).toBeLessThanOrEqual(15_000)
-  const ofGifts = await run('gifts')
-  // One asks for a row by its time, before the list is cut; two for newest days, where nothing came of the other type.
-  expect(ofGifts.calls).toBeLessThan((GIFTS / 100) * 1.32 + 3)
-  // Parts that need not be cut again: they end at midnight, and are not all as long as they may be.
-  expect(ofGifts.more).toBeLessThan((MORE_GIFTS / 100) * 1.27 + 2)
-  expect(ofGifts.most).toBeLessThanOrEqual(7500)
+  const recordReading = await run('watch_records')
+  expect(recordReading.calls).toBeLessThan((RECORDS / 100) * 1.1)
+  expect(recordReading.largestSlice).toBeLessThanOrEqual(15_000)
+  const giftReading = await run('gifts')
+  // One call asks for a row by its time before the cut; two ask for the newest days of the other type, which is empty.
+  expect(giftReading.calls).toBeLessThan((GIFTS / 100) * 1.32 + 3)
+  // The parts need no second cut, but they end at midnight, so that some are shorter than they may be.
+  expect(giftReading.otherCalls).toBeLessThan((MORE_GIFTS / 100) * 1.27 + 2)
+  expect(giftReading.largestSlice).toBeLessThanOrEqual(7500)
   await account.expectTruth(['watch_records', 'gifts'])
 })
 
-// Twenty to eighty calls a row where each part is cut to its minutes.
-test('a list of signups that repeats a row of each page is not searched minute by minute', async () => {
+// Cutting each part down to its minutes would take twenty to eighty calls a row.
+test('a list of signups that repeats a row on each page is not cut down to its minutes', async () => {
   await using account = await startAccount({ channels: 1, viewers: 100 })
   account.emulator.faults.push({ effect: duplicateRow(), endpoint: 'signupRecord' })
   expect(await account.sync('signups')).toMatchObject({ code: 3 })
@@ -68,12 +68,12 @@ test('a list of signups that repeats a row of each page is not searched minute b
   await account.expectTruth(['signups'])
 })
 
-test('signups of heavy answers are read in parts that fit into memory, and are all there', async () => {
+test('signups with large answers are read in parts that fit into memory, and all land', async () => {
   await using pipeline = await startPipeline({ channels: 1, viewers: 10, days: 30 })
   const { channel, form, signup } = firstRows(pipeline.emulator)
   const endsAt = parseWallTime('2026-11-20 14:30:00') ?? 0
   const questions = times(20, (index) => `${'问'.repeat(200)}${index}`)
-  // Within 30 hours, less than a part by its pages.
+  // Within 30 hours, and with too few pages to be cut for their number.
   const signups = times(120, (index) => {
     const answers = questions.map((_question, no) => `${'答'.repeat(2500)}${index}.${no}`)
     return { ...signup, userId: `u${index}`, answers, signedUpAt: endsAt - 86_400 - index * 900 }

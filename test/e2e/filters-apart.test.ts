@@ -11,13 +11,13 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 5 }))
 
-/** So many gifts and signups, each twenty minutes before the one before. */
+/** Adds `count` visits, gifts and signups, one of each every twenty minutes into the past. */
 function addEarlier(count: number): void {
   addRows(account.emulator, count, (n) => account.hoursAgo(1) - n * 20 * MINUTE)
 }
 
-/** The service reads the bounds of a range in another zone than that in which it shows times, or by an earlier time. */
-const apartBy = (seconds: number): FaultEffect => ({
+/** The service filters by a time that is `seconds` off from the one it shows, as in another zone. */
+const filterOffBy = (seconds: number): FaultEffect => ({
   name: 'another clock',
   query: (query) => {
     const { from, to } = query
@@ -28,9 +28,9 @@ const apartBy = (seconds: number): FaultEffect => ({
 test.each([
   ['a quarter of an hour ahead', 15 * MINUTE],
   ['a quarter of an hour behind', -15 * MINUTE],
-])('of a service that filters by a clock %s, nothing is taken for removed that is there', async (_, seconds) => {
+])('no row is marked as removed where the service filters by a clock %s', async (_, seconds) => {
   addEarlier(300)
-  account.emulator.faults.push({ effect: apartBy(seconds) })
+  account.emulator.faults.push({ effect: filterOffBy(seconds) })
   for (let night = 0; night < 5; night++) {
     expect(await account.sync('questionnaires,gifts,signups')).toMatchObject({ code: 0 })
     await account.expectTruth(['gifts', 'signups'])
@@ -39,9 +39,9 @@ test.each([
   }
 })
 
-test('a list that is too long to be read at once is not cut by a filter that goes by another clock', async () => {
+test('a list too long for one reading is not cut by a filter that uses another clock', async () => {
   addEarlier(300)
-  account.emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
+  account.emulator.faults.push({ effect: clampedTo(2) }, { effect: filterOffBy(60 * MINUTE) })
   const { code, errors } = await account.sync('gifts')
   expect([code, errors[0].code]).toEqual([3, 'paging.ignored'])
   expect(errors[0].message).toContain('filters by another time than it shows')
@@ -52,7 +52,7 @@ test('a list that is too long to be read at once is not cut by a filter that goe
   await account.expectTruth(['gifts'])
 })
 
-test('where no longer range is served, a withdrawn gift is marked all the same', async () => {
+test('a withdrawn gift is marked as removed even where only short ranges are served', async () => {
   addEarlier(60)
   const { gifts } = firstChannel(account.emulator)
   account.emulator.switches.longestWindowDays = 1.5
@@ -64,7 +64,7 @@ test('where no longer range is served, a withdrawn gift is marked all the same',
   expect(await readStreamTable(account.database.db, 'gifts', { isRemoved: true })).toHaveLength(1)
 })
 
-test('visits that go on while they are read, and are found by when they end, all come', async () => {
+test('a list of ongoing visits, filtered by their end, is read in four calls', async () => {
   const { emulator, clock, hoursAgo } = account
   emulator.switches.recordFilterTime = 'leave'
   const { channel, record } = firstRows(emulator)
@@ -81,27 +81,27 @@ test('visits that go on while they are read, and are found by when they end, all
 test.each([
   [0, { code: 0, streams: { watch_records: { inserted: 41 } } }],
   [-480, { code: 3, errors: [{ code: 'paging.ignored' }] }],
-])('visits filtered by a time not shown land, but not by a clock %i minutes away', async (away, end) => {
+])('visits filtered by a time not shown land, but not by a clock %i minutes off', async (minutes, outcome) => {
   const { channel, record } = firstRows(account.emulator)
   const shown = { first_login_time: '2026-11-15 10:00', last_online_time: '2026-11-15 10:05' }
   const late = (item: unknown) => ({ ...Object(item), ...(Object(item).nick === 'late' && shown) })
-  account.emulator.faults.push({ effect: { ...changedRows(late), ...apartBy(away * MINUTE) } })
+  account.emulator.faults.push({ effect: { ...changedRows(late), ...filterOffBy(minutes * MINUTE) } })
   await account.sync('watch_records')
   account.clock.passHours(24)
   const at = (hours: number) => ({ enteredAt: account.hoursAgo(hours), leftAt: account.hoursAgo(hours) })
   channel.records.add({ ...record, ...at(1), recordId: '9000' })
   for (let n = 1; n < 41; n++) channel.records.add({ ...record, ...at(10), nick: 'late', recordId: `90000${n}` })
-  expect(await account.sync('watch_records')).toMatchObject(end)
+  expect(await account.sync('watch_records')).toMatchObject(outcome)
 })
 
-test.each([60, 7])('visits across a border land, of ranges of %i days that show only visits within', async (days) => {
+test.each([60, 7])('visits across bounds land where %i-day ranges show only visits within', async (days) => {
   Object.assign(account.emulator.switches, { recordFilterTime: 'both', longestWindowDays: days })
   const { channel, record } = firstRows(account.emulator)
   const midnight = (ago: number) => account.hoursAgo(ago * 24 + 14.5)
   const add = (enteredAt: number) =>
     channel.records.add({ ...record, recordId: String(enteredAt), enteredAt, leftAt: enteredAt + 5400 })
   for (let hours = 3; hours < 27 * 24; hours += 3) add(account.hoursAgo(hours))
-  // Two ranges that meet, the later one first, and one before them. An empty one would be read again.
+  // Two adjacent ranges, the later one first, and one before them. An empty range would be read again.
   for (const ago of [9, 15, 27]) {
     add(midnight(ago) + DAY / 2)
     const [from, to] = [ago, ago - 6].map((each) => formatWallDate(midnight(each)))
