@@ -9,12 +9,12 @@ import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const account = ofTest(() => startAccount({ viewers: 10 }))
-let lost: string
+let lostId: string
 
-beforeEach(() => void ([lost = ''] = account.emulator.channelIds))
+beforeEach(() => void ([lostId = ''] = account.emulator.channelIds))
 
-const forget = (some: { readonly channelId?: string; readonly endpoint?: 'getQuestionList' }) =>
-  void account.emulator.faults.push({ effect: refusal(404002, 'No such activity'), ...some })
+const makeUnknown = (scope: { readonly channelId?: string; readonly endpoint?: 'getQuestionList' }) =>
+  void account.emulator.faults.push({ effect: refusal(404002, 'No such activity'), ...scope })
 
 const callsOf = (channelId: string) => account.emulator.calls.filter((call) => call.channelId === channelId).length
 
@@ -23,9 +23,9 @@ const states = async () => {
   return (await channels.execute()).map(({ state }) => state)
 }
 
-/** It is unknown on three days, and known again. */
+/** Makes the channel unknown on three days, so that it is gone, and then known again. */
 async function loseChannel(streams: string): Promise<void> {
-  forget({ channelId: lost })
+  makeUnknown({ channelId: lostId })
   for (let day = 0; day < 3; day++) {
     await account.sync(streams)
     account.clock.passHours(24)
@@ -34,27 +34,27 @@ async function loseChannel(streams: string): Promise<void> {
   account.emulator.faults.length = 0
 }
 
-test('a channel that is unknown on three days is gone, said once, asked for once a day, and back by itself', async () => {
-  forget({ channelId: lost })
+test('a channel unknown on three days is gone, reported once, requested once a day, and back by itself', async () => {
+  makeUnknown({ channelId: lostId })
   for (let day = 0; day < 2; day++) {
     for (let time = 0; time < 2; time++) expect(await account.sync()).toMatchObject({ code: 3 })
     account.clock.passHours(24)
   }
   expect(await states()).toEqual(['active', 'active'])
-  const unknown = { partition: `channel=${lost}`, code: 'api.channelUnknown' }
+  const unknown = { partition: `channel=${lostId}`, code: 'api.channelUnknown' }
   expect(await account.sync()).toMatchObject({ code: 3, errors: [unknown] })
   expect(await states()).toEqual(['active', 'gone'])
 
-  const asked = callsOf(lost)
+  const asked = callsOf(lostId)
   expect(await account.sync()).toMatchObject({ code: 0 })
-  expect(callsOf(lost)).toBe(asked)
+  expect(callsOf(lostId)).toBe(asked)
   for (let time = 0; time < 2; time++) {
     account.clock.passHours(time === 0 ? 24 : 0.1)
     expect(await account.sync()).toMatchObject({ code: 0 })
-    expect(callsOf(lost)).toBe(asked + 1)
+    expect(callsOf(lostId)).toBe(asked + 1)
   }
-  expect((await account.run(audit)).printed.join('\n')).toMatch(new RegExp(`^– channel ${lost}: gone`, 'm'))
-  expect((await account.run(status)).printed.join('\n')).toMatch(new RegExp(`does not know.*${lost}$`, 'm'))
+  expect((await account.run(audit)).printed.join('\n')).toMatch(new RegExp(`^– channel ${lostId}: gone`, 'm'))
+  expect((await account.run(status)).printed.join('\n')).toMatch(new RegExp(`does not know.*${lostId}$`, 'm'))
 
   account.emulator.faults.length = 0
   account.clock.passHours(24)
@@ -63,9 +63,9 @@ test('a channel that is unknown on three days is gone, said once, asked for once
   await account.expectTruth(['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
 })
 
-test('a service that knows no channel at all has failed: none is gone, no run is green, and the next one reads all', async () => {
+test('a service that knows no channel fails every run, and none is gone; the next run reads everything', async () => {
   expect(await account.sync()).toMatchObject({ code: 0 })
-  forget({})
+  makeUnknown({})
   for (let time = 0; time < 3; time++) expect(await account.sync()).toMatchObject({ code: 3 })
   for (let day = 0; day < 3; day++) {
     account.clock.passHours(24)
@@ -77,8 +77,8 @@ test('a service that knows no channel at all has failed: none is gone, no run is
   await account.expectTruth(['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
 })
 
-test('a channel that one stream does not know and another delivers never goes', async () => {
-  forget({ channelId: lost, endpoint: 'getQuestionList' })
+test('a channel unknown to one stream and delivered by another is never gone', async () => {
+  makeUnknown({ channelId: lostId, endpoint: 'getQuestionList' })
   for (let day = 0; day < 4; day++) {
     account.clock.passHours(24)
     expect(await account.sync('visitors,questionnaires')).toMatchObject({ code: 3 })
@@ -86,23 +86,23 @@ test('a channel that one stream does not know and another delivers never goes', 
   expect(await states()).toEqual(['active', 'active'])
 })
 
-test('one that is gone and named is tried again', async () => {
+test('a gone channel that --channels names is tried again', async () => {
   await loseChannel('visitors')
-  expect(await account.sync(['--channels', lost])).toMatchObject({ code: 0 })
+  expect(await account.sync(['--channels', lostId])).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
 })
 
-test('one that is gone is asked for whatever a run reads, and is read where the answer is another than that it is unknown', async () => {
+test('a gone channel is requested for any stream, and back with an answer other than unknown', async () => {
   const wanted = 'watch_records,gifts'
   await loseChannel(wanted)
-  account.emulator.faults.push({ effect: refusal(403001), endpoint: 'visitorList', channelId: lost })
+  account.emulator.faults.push({ effect: refusal(403001), endpoint: 'visitorList', channelId: lostId })
   expect(await account.sync('visitors')).toMatchObject({ code: 3 })
   expect(await account.sync(wanted)).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
   await account.expectTruth(['watch_records', 'gifts'])
 })
 
-test('a CSV file of channels lands with labels, groups, dates and test flag; taken out they are retired, put back active', async () => {
+test('a CSV file of channels lands with all its columns; channels taken out are retired, put back active', async () => {
   const { db } = account.database
   const [first = '', second = ''] = account.emulator.channelIds
   const path = join(createTemporaryFolder('csv'), 'channels.csv')

@@ -29,7 +29,7 @@ const calls: Readonly<Record<string, Ask>> = {
   managers: (connection) => connection.fetchPage({ list: listOf('managers'), ...paging }, openContext()),
 }
 
-/** Everything that the service was sent, as it might repeat it. */
+/** Everything that the service received, as it might repeat it. */
 function echo({ path, query, headers }: SeenRequest): string {
   const address = `${path}?${new URLSearchParams(query).toString()}`
   return `${fixed} ${issued} ${appSecret} ${address} ${JSON.stringify({ query, headers })}`
@@ -76,12 +76,12 @@ function spread(error: unknown): string {
   return chain.map((part) => inspect(part, { depth: 20, showHidden: true })).join('\n')
 }
 
-function expectHidden(shown: string, values: readonly string[]): void {
-  for (const value of values) expect(shown).not.toContain(value)
-  expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
+function expectHidden(text: string, values: readonly string[]): void {
+  for (const value of values) expect(text).not.toContain(value)
+  expect(text).not.toMatch(/[?&](secret|token|appid)=/)
 }
 
-describe('no failure shows a secret, a token, or the address that carried them', () => {
+describe('no failure shows a secret, a token or the address that carried them', () => {
   const cases = [
     ...Object.keys(failures).map((kind) => [kind, 'visitors'] as const),
     ...Object.keys(calls).map((name) => ['errcode', name] as const),
@@ -89,7 +89,7 @@ describe('no failure shows a secret, a token, or the address that carried them',
     ['redirect', 'token'],
     ['502', 'ticket'],
   ] as const
-  test.each(cases)('%s to the call %s', async (kind, name) => {
+  test.each(cases)('failure "%s" of the call "%s"', async (kind, name) => {
     await using service = await startScriptedService((request) => {
       const isOtherTokenCall = name !== 'token' && request.path.endsWith('/token')
       if (isOtherTokenCall) return { json: { errcode: 1000, access_token: issued, expire_time: 7200 } }
@@ -110,7 +110,7 @@ describe('no failure shows a secret, a token, or the address that carried them',
       },
       redact: redactor.text,
     })
-    // The fetched token is known from here on, as it is to a client that has worked for a while.
+    // From here on the fetched token is known, as in a client that has worked for a while.
     if (name !== 'token') await connection.accessToken(openContext())
     expect(secrets).toEqual(name === 'token' ? [] : [issued])
     const error = await errorOf(calls[name]?.(connection) ?? Promise.resolve())
@@ -119,7 +119,7 @@ describe('no failure shows a secret, a token, or the address that carried them',
     expectHidden(`${spread(error)}\n${inspect(lines, { depth: 20 })}`, known)
   })
 
-  test('a service that is not there, behind a proxy with a password', async () => {
+  test('an unreachable service behind a proxy with a password', async () => {
     const proxy = `http://user:${proxyPassword}@127.0.0.1:1`
     await using connection = connectClient('http://service.invalid', {
       apiToken: fixed,

@@ -3,7 +3,7 @@ import { Session } from 'node:inspector'
 import { expect, test } from 'vitest'
 import { startAccount } from '../helpers/start-account.ts'
 
-/** Files of `src` with a function that was called since the last look; the service's side left out. */
+/** The files of `src` with a function that was called since the last call of this one, without the emulator. */
 function lookAtFiles(session: Session): readonly string[] {
   let files: readonly string[] = []
   session.post('Profiler.takePreciseCoverage', (error, { result }) => {
@@ -14,18 +14,18 @@ function lookAtFiles(session: Session): readonly string[] {
   return files
 }
 
-// To follow one row is to read these files: each is a hop, and it takes a reason to add one.
+// To follow a row one has to read these files. Each is a hop, and adding one takes a reason.
 test.each([
   ['visitors', 'visitorList', 30],
   ['gifts', 'giftRunning', 35],
-])('from the answer to the commit, rows of %s pass few files', async (stream, endpoint, most) => {
+])('rows of %s pass few files from the answer to the commit', async (stream, endpoint, most) => {
   await using account = await startAccount({ viewers: 30 })
   const [channelId = ''] = account.emulator.channelIds
   const run = async () => {
     await account.database.db.deleteFrom('livehouse_ops.slices').execute()
     expect(await account.sync(['--streams', stream, '--channels', channelId])).toMatchObject({ code: 0 })
   }
-  // Once before, so that modules are loaded and their beginnings do not count.
+  // A first run loads the modules, so that their top-level code does not count.
   await run()
   const profiler = new Session()
   profiler.connect()
@@ -53,7 +53,7 @@ test.each([
     expect(landed).toBeGreaterThan(0)
     return passed
   }
-  // A busy machine opens a connection, saves progress or looks for a cancellation besides: not in each of three runs.
+  // A busy machine may also open a connection, save progress or look for a cancellation, but not in all three runs.
   const [first, ...others] = [await passedOf(), await passedOf(), await passedOf()]
   const hops: ReadonlySet<string> = others.reduce((common, each) => common.intersection(each), first)
   profiler.disconnect()

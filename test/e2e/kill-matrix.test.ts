@@ -10,12 +10,12 @@ import type { Child } from '../helpers/start-child.ts'
 import { readLeases } from '../../src/ledger/leases/lease-rows.ts'
 
 const bench = ofFile(startKillBench)
-/** Of an undisturbed run. */
+/** What an undisturbed run covers, and how many requests, writes and commits it makes. */
 let coverage: readonly unknown[]
 let points: { readonly request: number; readonly write: number; readonly commit: number }
 
 beforeAll(async () => {
-  // The first run of all writes some things that no other does.
+  // The very first run writes some things that no later one does.
   await bench.syncHere()
   const before = bench.emulator.calls.length
   await bench.reset()
@@ -45,7 +45,7 @@ async function startHanging(number: number): Promise<Child> {
   return child
 }
 
-/** What a run that follows leaves is what an undisturbed one would have left. */
+/** Expects the next run to leave what an undisturbed one would have left. */
 async function expectRepaired(wait = untilExpired): Promise<void> {
   bench.emulator.faults.length = 0
   await wait(bench.database.db)
@@ -54,13 +54,13 @@ async function expectRepaired(wait = untilExpired): Promise<void> {
   expect(await bench.readCoverage()).toEqual(coverage)
 }
 
-/** Numbers from 1 to `last`, at most `most` of them, evenly. */
+/** At most `most` numbers from 1 to `last`, evenly spaced. */
 function sample(last: number, most: number): readonly number[] {
   const step = Math.max(1, (last - 1) / (most - 1))
   return Array.from({ length: Math.min(last, most) }, (_, index) => 1 + Math.round(index * step))
 }
 
-test.each(['before', 'after'] as const)('a process killed %s an answer: the next run repairs it', async (moment) => {
+test.each(['before', 'after'] as const)('a process is killed %s an answer: the next run repairs it', async (moment) => {
   for (const number of sample(points.request, moment === 'before' ? 2 : 3)) {
     await bench.reset()
     const child = bench.startChild()
@@ -74,7 +74,7 @@ test.each(['before', 'after'] as const)('a process killed %s an answer: the next
   }
 })
 
-test.each(['write', 'commit'] as const)('a process killed in a %s: the next run repairs it', async (at) => {
+test.each(['write', 'commit'] as const)('a process is killed in a %s: the next run repairs it', async (at) => {
   for (const number of sample(points[at], at === 'write' ? 5 : 3)) {
     await bench.reset()
     const gate = await bench.closeGate(at, number)
@@ -90,7 +90,7 @@ test.each(['write', 'commit'] as const)('a process killed in a %s: the next run 
 test.each([
   ['SIGINT', 130],
   ['SIGHUP', 143],
-] as const)('%s ends a run with %i, although an answer never comes; the next resumes', async (signal, code) => {
+] as const)('%s ends a run with %i though an answer never comes; the next run resumes', async (signal, code) => {
   const child = await startHanging(Math.ceil(points.request / 2))
   child.process.kill(signal)
   expect(await child.ended).toMatchObject({ code, signal: null })
@@ -102,7 +102,7 @@ async function readStatuses(): Promise<readonly string[]> {
   return runs.map(({ status }) => status)
 }
 
-test('what a killed process held is waited for until it has expired, and its run is interrupted', async () => {
+test('the next run waits until the leases of a killed process expire, and marks its run interrupted', async () => {
   const { db } = bench.database
   const child = await startHanging(2)
   child.process.kill('SIGKILL')
@@ -110,19 +110,19 @@ test('what a killed process held is waited for until it has expired, and its run
   const held = (await readLeases(db)).map(({ name }) => name)
   expect(held).toEqual(expect.arrayContaining([expect.stringMatching(/^run /), expect.stringMatching(/^partition /)]))
   await untilSilent(db)
-  // In place of 20 s, of which nothing more is to be seen.
+  // Instead of the remaining 20 s, in which nothing else would happen.
   await sql`update livehouse_ops.leases set expires_at = now() + interval '2 s'`.execute(db)
   await expectRepaired(untilSilent)
-  // By now the lease of the killed run has expired too, which was still held when this one began.
+  // By now the lease of the killed run has expired too; it was still held when the last run began.
   expect(await bench.syncHere()).toBe(0)
   expect(await readStatuses()).toEqual(['interrupted', 'ok', 'ok'])
   expect(await readLeases(db)).toEqual([])
 })
 
-test('two processes at once: one waits for what the other holds, and both end right', async () => {
-  // Whoever lands first waits there until the other one wants the partition.
+test('of two processes at once, one waits for what the other holds, and both succeed', async () => {
+  // The process that lands first waits there until the other one wants the partition.
   const gate = await bench.closeGate('landing', 1)
-  // Not visitors: a run that lands them holds the row of the channel, which the other one registers.
+  // Not visitors: landing them locks the row of the channel, which the other process registers.
   const walks = ['managers', 'manager_usage'] as const
   const children = [1, 2].map(() => bench.startChild('--streams', walks.join(',')))
   await gate.reached(...children)
@@ -135,14 +135,14 @@ test('two processes at once: one waits for what the other holds, and both end ri
   await expectTruth(bench, walks)
 })
 
-test('two runs of one process at once share the work too', async () => {
+test('two concurrent runs of one process both succeed and leave the coverage of one', async () => {
   expect(await Promise.all([bench.syncHere(), bench.syncHere()])).toEqual([0, 0])
   await expectTruth(bench)
   expect(await bench.readCoverage()).toEqual(coverage)
 })
 
-/** As time does, also to a run that is not renewed meanwhile. */
-const later = {
+/** Lets leases expire, as time does; with that of the run where it is not renewed meanwhile. */
+const expire = {
   'the partition alone': sql`update livehouse_ops.leases
     set expires_at = now() + case when name like 'run %' then interval '1 hour' else '0' end`,
   'the partition and the run': sql`update livehouse_ops.leases set expires_at = now()`,
@@ -151,7 +151,7 @@ const later = {
 test.each([
   ['the partition alone', 'running'],
   ['the partition and the run', 'interrupted'],
-] as const)('a process stopped with an older reading, losing %s, overwrites nothing: %s', async (lost, shown) => {
+] as const)('a stopped process that loses %s overwrites no newer rows: %s', async (lease, status) => {
   const child = bench.startChild('--streams', 'visitors')
   const stopped = Promise.withResolvers<void>()
   const effect = atFirstList(() => {
@@ -160,12 +160,12 @@ test.each([
   })
   bench.emulator.faults.push({ effect })
   await child.whileRunning(stopped.promise)
-  await later[lost].execute(bench.database.db)
+  await expire[lease].execute(bench.database.db)
   for (const { visitors } of bench.emulator.world.channels.values())
     for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
   expect(await bench.syncHere()).toBe(0)
   await expectTruth(bench, ['visitors'])
-  expect(await readStatuses()).toEqual([shown, 'ok'])
+  expect(await readStatuses()).toEqual([status, 'ok'])
 
   child.process.kill('SIGCONT')
   const { code, error } = await child.ended

@@ -29,7 +29,7 @@ beforeEach(async () => {
   now = account.hoursAgo(0)
 })
 
-/** Different gifts, one in so many seconds, the newest `ago` seconds before now. */
+/** Adds different gifts, one every `every` seconds, the newest `ago` seconds before now. */
 function addGifts(count: number, { every = 600, ago = 3600 } = {}): void {
   channel.gifts.add(...times(count, (n) => ({ ...example, giftId: n + 1, givenAt: now - ago - n * every })))
 }
@@ -58,26 +58,26 @@ async function expectWhole(rows: number): Promise<void> {
   expect(await syncGifts(2)).toMatchObject(nothingNew)
 }
 
-async function expectMended(): Promise<void> {
+async function expectRecovered(): Promise<void> {
   account.emulator.faults.length = 0
   expect(await syncGifts()).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
 }
 
-test('a page that is refused once is not the end: what lies behind it lands in the same run', async () => {
+test('a page refused once is not the end: the rows past it land in the same run', async () => {
   addGifts(1000)
   breakGifts(status(404), { page: 3, times: 1 })
   await expectWhole(1000)
 })
 
-test('a minute with more than the service serves is an error that is named, and the rest lands', async () => {
+test('a minute with more gifts than the service serves is an error that names the refused page', async () => {
   addGifts(150, { every: 0, ago: 7200 })
   addGifts(130)
   for (const page of [2, 3]) breakGifts(status(404), { page })
   const result = await syncGifts()
   expect(result).toMatchObject({ code: 3 })
   expect(result.errors[0]).toMatchObject({ code: 'api.status', message: expect.stringContaining('page 2: 404') })
-  await expectMended()
+  await expectRecovered()
 })
 
 const beyond = ['empty', 'repeat-first', 'repeat-last', 'error'] as const
@@ -87,7 +87,7 @@ test.each(beyond)('equal gifts that fill all pages are read to their end; past i
   await expectWhole(300)
 })
 
-describe('a service that serves few rows a page, whatever is asked for', () => {
+describe('a service that serves few rows a page, whatever page size is requested', () => {
   const serveAtMost = (most: number) => breakGifts(clampedTo(most))
 
   test.each([5, 12])('%i equal gifts that fill pages of four are read to their end', async (count) => {
@@ -97,7 +97,7 @@ describe('a service that serves few rows a page, whatever is asked for', () => {
     await expectWhole(4 + count)
   })
 
-  test('its refusal of far pages is no end, in whatever size they are asked for', async () => {
+  test('its refusal of far pages does not end the list, at any page size', async () => {
     addGifts(30, { every: 40_000 })
     serveAtMost(3)
     for (let page = 4; page < 40; page++) breakGifts(status(400), { page })
@@ -105,7 +105,7 @@ describe('a service that serves few rows a page, whatever is asked for', () => {
     expect(await syncGifts(2)).toMatchObject(nothingNew)
   })
 
-  test('rows that it hides are no end of the others, in any reading', async () => {
+  test('rows that it hides do not end the list, in any reading', async () => {
     addGifts(14, { every: 40_000 })
     breakGifts(withheldRows((item) => Object(item).gift_id > 4 && Object(item).gift_id < 10))
     serveAtMost(8)
@@ -114,7 +114,7 @@ describe('a service that serves few rows a page, whatever is asked for', () => {
   })
 })
 
-test.each(['time-desc', 'time-asc'] as const)('a page of hidden rows is no end of the others, %s', async (rowOrder) => {
+test.each(['time-desc', 'time-asc'] as const)('a page of hidden rows does not end the list, %s', async (rowOrder) => {
   account.emulator.switches.rowOrder = rowOrder
   addGifts(930)
   breakGifts(withheldRows((item) => Object(item).gift_id > 300 && Object(item).gift_id <= 430))
@@ -127,7 +127,7 @@ test.each(
     [count, 'error' as const],
     [count, 'repeat-last' as const],
   ]),
-)('where no other sizes are taken, %i gifts are read and agreed, past them: %s', async (count, beyondLastPage) => {
+)('with a few fixed page sizes, %i gifts are read and agreed; past them: %s', async (count, beyondLastPage) => {
   Object.assign(account.emulator.switches, { beyondLastPage })
   addGifts(count, { every: 2000 })
   breakGifts(whereAsked(({ pageSize }) => ![10, 20, 50, 100].includes(pageSize), status(400)))
@@ -158,7 +158,7 @@ test.each([30, 930])('an ignored page parameter is an error, not %i equal gifts'
   expect(await countRows()).toBe(0)
 })
 
-test('a new gift with every call: the history lands at once, and the youngest when they rest', async () => {
+test('with a new gift at every call, older gifts land at once, and the newest when the list rests', async () => {
   addGifts(930)
   let given = 0
   const give = () => {
@@ -174,22 +174,22 @@ test('a new gift with every call: the history lands at once, and the youngest wh
     expect(await countRows()).toBeGreaterThanOrEqual(old.length)
   }
   account.emulator.faults.length = 0
-  // Of the last two seconds nothing is asked for.
+  // A sync does not ask for the last two seconds.
   expect(await syncGifts(0.001)).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
 })
 
-test('late gifts, one in each reading: all but their own minute lands, and they in time', async () => {
+test('with a late gift in each reading, all minutes but that one land at once, and that one later', async () => {
   addGifts(930, { every: 60 })
   let late = 0
   const arrive = () => channel.gifts.add({ ...example, giftId: 5000 + late++, givenAt: now - 3600 - 200 * 60 })
   breakGifts(meanwhile(arrive), { page: 2 })
   expect(await syncGifts()).toMatchObject({ code: 0, slices: { short: 0, moving: 0 } })
   expect(await countRows()).toBeGreaterThanOrEqual(930)
-  await expectMended()
+  await expectRecovered()
 })
 
-test('a minute that never rests is not written and is named; its neighbours land', async () => {
+test('a minute that never rests is reported and not written; its neighbours land', async () => {
   addGifts(300, { every: 60 })
   const minute = Math.floor((now - 9000) / MINUTE) * MINUTE
   let crowd = 0
@@ -200,5 +200,5 @@ test('a minute that never rests is not written and is named; its neighbours land
   expect(await syncGifts()).toMatchObject({ code: 3, removed: 0, slices: { short: 1, failed: 0 }, errors })
   const outside = channel.gifts.rows.filter(({ givenAt }) => givenAt < minute || givenAt >= minute + MINUTE)
   expect(await countRows()).toBe(outside.length)
-  await expectMended()
+  await expectRecovered()
 })
