@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000
 
 const account = ofTest(startAccount)
 
-/** A new one each time, which has nothing in its cache. */
+/** A new page each time, with an empty cache. */
 const openPage = async () => {
   const clock = { now: () => account.clock.nowMs, sleep: systemClock.sleep }
   return await startTestStatusServer(account.database, { clock })
@@ -29,7 +29,7 @@ async function showStatus() {
   return { visitors: streams.visitors, gap_count, shortfalls, shortfall_count, acceptances }
 }
 
-test('a list that is read every ten minutes leaves no more rows in the ledger the longer it goes on', async () => {
+test('reading a list every ten minutes does not make the ledger grow', async () => {
   const { emulator, clock, database } = account
   const [broken = '', channelId = ''] = emulator.channelIds
   const walk = async () => {
@@ -58,11 +58,11 @@ test('a list that is read every ten minutes leaves no more rows in the ledger th
   })
 })
 
-test('what status, page and metrics say of a list is the same before and after its readings and old runs are pruned', async () => {
+test('status, page and metrics say the same of a list after its readings and old runs are pruned', async () => {
   const { emulator, database } = account
   const [channelId = ''] = emulator.channelIds
   expect(await account.sync('visitors,watch_records')).toMatchObject({ code: 0 })
-  // As an older livehouse left it: four days, on the last of which nothing came to its end, and on the one before only one reading at noon.
+  // As an older livehouse left it: four days, of which the last has no landed reading, and the one before a single one.
   await sql`
     insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls, retries,
       error, started_at, finished_at)
@@ -86,7 +86,7 @@ test('what status, page and metrics say of a list is the same before and after i
   const show = async () => {
     await using server = await openPage()
     const channel = await server.text(`/channels/${channelId}`)
-    // Without those of the last run, which is another one by then.
+    // Without the metrics of the last run, which is another one by then.
     const ofList = (line: string) => line.includes('stream="visitors"') && !line.startsWith('livehouse_last_run_')
     const metrics = (await server.text('/metrics')).split('\n').filter(ofList)
     return { status: await showStatus(), channel, metrics }
@@ -100,7 +100,7 @@ test('what status, page and metrics say of a list is the same before and after i
   expect(runs.map(({ run_id: id }) => id)).toEqual(['1', '3'])
 })
 
-test('a problem behind 500 newer ones shows with its channel and in the counts, and the page says what it does not mark', async () => {
+test('a problem older than 500 others shows with its channel and in counts; the page says what it omits', async () => {
   const [first = '', second = ''] = account.emulator.channelIds
   account.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: first })
   expect((await account.sync()).code).toBe(3)
@@ -121,7 +121,7 @@ test('a problem behind 500 newer ones shows with its channel and in the counts, 
   expect(await page.text(`/channels/${second}`)).toContain('… and 100 more')
 })
 
-test('a part that fails night after night is one open point, with its newest reading, until it is read', async () => {
+test('a part that fails every night is one open problem, with its newest reading, until it is read', async () => {
   const { emulator, clock } = account
   const [first = ''] = emulator.channelIds
   const readOpen = async () => await account.runJson(status)

@@ -25,7 +25,7 @@ const account = ofFile(startFilled)
 const user = ofFile(() => openAs('livehouse_analyst', account.database))
 const assistant = ofFile(() => openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '3', '--timeout', '5']))
 
-const ask = async (tool: string, given = {}) => JSON.parse((await assistant.call(tool, given)).text)
+const ask = async (tool: string, input = {}) => JSON.parse((await assistant.call(tool, input)).text)
 
 test('an assistant finds the tools, every view with its columns in both languages, and the measures', async () => {
   const { tools } = await assistant.client.listTools()
@@ -42,7 +42,7 @@ test('an assistant finds the tools, every view with its columns in both language
   expect((await assistant.call('read_document', { document: 'metrics' })).text).toContain('# Measures')
 })
 
-test('an answer has exact values, and how complete the data are as the same snapshot has it', async () => {
+test('an answer has exact values and says how complete the data are', async () => {
   const complete = await ask('query', {
     sql: `select count(*), 12345678901234.50::numeric as money, timestamptz '2026-11-22 08:00+00' as instant,
       true as yes, date '2026-11-22' as day, 7 as small, null as nothing, current_user, session_user from dim_viewer -- all`,
@@ -58,13 +58,13 @@ test('an answer has exact values, and how complete the data are as the same snap
   const partial = streams.find(({ stream }) => stream === 'visitors')
   expect(partial).toMatchObject({ is_complete: false, unproven: 'channel unread: never read', complete_through: null })
   expect(partial?.last_read_at).toMatch(/^2\d{3}-\d\d-\d\dT.*\+08:00$/)
-  // A channel that is no longer read holds nothing back.
+  // A channel that is no longer read does not make a stream incomplete.
   const retire = `update livehouse.channels set state = 'retired' where channel_id = 'unread'`
   await sql.raw(retire).execute(account.database.db)
   expect(await ask('completeness')).toContainEqual(expect.objectContaining({ stream: 'visitors', is_complete: true }))
 })
 
-test('rows, bytes and time are bounded, and what Postgres says comes with the place in the query', async () => {
+test('rows, bytes and time are bounded, and an error of Postgres names the place in the query', async () => {
   const three = [[1], [2], [3]]
   expect(await ask('query', { sql: 'select generate_series(1, 1000)' })).toMatchObject({ rows: three, isCut: true })
   expect(await ask('query', { sql: 'select generate_series(1, 3);' })).toMatchObject({ rows: three, isCut: false })
@@ -79,7 +79,7 @@ test('rows, bytes and time are bounded, and what Postgres says comes with the pl
   expect(await assistant.rows('select 1')).toEqual([[1]])
 })
 
-test('an owner, who may be named by parameters of the URL, gets a login for each query of which nothing stays, and its password is not shown', async () => {
+test('an owner gets a temporary login for each query, which leaves nothing behind and shows no password', async () => {
   await onServer(async (admin) => {
     await sql`drop role if exists livehouse_mcp_0123456789abcdef`.execute(admin)
     await sql`create role livehouse_mcp_0123456789abcdef valid until '2020-01-01'`.execute(admin)
@@ -109,7 +109,7 @@ async function readAsleep(): Promise<readonly string[]> {
   return rows.map(({ login }) => login)
 }
 
-test('a statement that the client gives up ends on the server too, and the next one does not wait for it', async () => {
+test('a statement that the client cancels ends on the server too, and the next one does not wait for it', async () => {
   for (const { url } of [user, account.database]) {
     await using patient = await openAssistant({ DATABASE_URL: url }, ['--timeout', '600'])
     const givenUp = new AbortController()
@@ -127,18 +127,18 @@ test('a statement that the client gives up ends on the server too, and the next 
   }
 })
 
-test('a database that is gone during a statement is waited for no longer than the statements may take', async () => {
+test('a query waits for a lost database no longer than its statements may take', async () => {
   await using proxy = await startStallingProxy(user.url)
   await using cutOff = await openAssistant({ DATABASE_URL: proxy.url }, ['--timeout', '2'])
-  const asked = cutOff.call('query', { sql: 'select pg_sleep(600)' })
+  const answer = cutOff.call('query', { sql: 'select pg_sleep(600)' })
   await expect.poll(readAsleep, { timeout: 60_000 }).toHaveLength(1)
   proxy.stall()
-  expect((await asked).text).toContain('cannot be reached: no answer within 9 s')
+  expect((await answer).text).toContain('cannot be reached: no answer within 9 s')
   proxy.goOn()
   expect(await cutOff.rows('select 1')).toEqual([[1]])
 })
 
-test('a login that is no analyst, or more than one, is refused before anything is served', async () => {
+test('a login that is not an analyst, or has further rights, is refused before anything is served', async () => {
   await using stranger = await createTestRole()
   const url = databaseUrl(account.database.name, stranger)
   const change = async (statement: string) =>
@@ -158,7 +158,7 @@ test('a login that is no analyst, or more than one, is refused before anything i
     expect(await livehouse(['mcp'], { DATABASE_URL: url }), give).toMatchObject(isRefused)
     await change(take)
   }
-  // Its input is empty: where it is not refused, it ends with 0.
+  // Its standard input is empty, so that it ends with 0 where it is not refused.
   expect(await startChild(['mcp'], { DATABASE_URL: url }).ended).toMatchObject({ code: 0 })
   const { problems } = await runVerb(mcp, ['--max-rows', '0', '--timeout', 'long'], { environment: {} })
   expect(problems).toEqual([
@@ -167,10 +167,10 @@ test('a login that is no analyst, or more than one, is refused before anything i
   ])
 })
 
-test('standard output carries the protocol alone, and the end of the input ends it with 0', async () => {
+test('standard output carries only the protocol, and the end of the input ends the server with 0', async () => {
   const launcher = join(import.meta.dirname, '../../bin/livehouse.cjs')
   const child = spawn(process.execPath, [launcher, 'mcp'], { env: { DATABASE_URL: user.url } })
-  const said = textOf(child.stderr)
+  const errorText = textOf(child.stderr)
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`)
   const [first] = await once(child.stdout, 'data')
@@ -178,11 +178,11 @@ test('standard output carries the protocol alone, and the end of the input ends 
   child.stdin.end()
   const [[code], rest] = await Promise.all([once(child, 'close'), textOf(child.stdout)])
   expect([code, rest]).toEqual([0, ''])
-  expect(await said).toMatch(/^database: [^\n]+\n$/)
-  expect(await said).not.toContain(new URL(user.url).password)
+  expect(await errorText).toMatch(/^database: [^\n]+\n$/)
+  expect(await errorText).not.toContain(new URL(user.url).password)
 })
 
-test('it serves the embedded PostgreSQL', async () => {
+test('the embedded PostgreSQL is served too', async () => {
   const folder = await createPassableFolder('mcp')
   const dataDir = join(folder, 'data')
   onTestFinished(async () => {

@@ -6,8 +6,8 @@ import { schedules } from '../helpers/model/schedule.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 /**
- * The same schedules each time, so that a red run says something about the change; `MODEL_SEED=random` looks for new ones (or
- * names a seed), `MODEL_RUNS` asks for more, and `MODEL_PATH`, as a red run tells it, plays one again.
+ * The same schedules each time, so that a red run says something about the change. `MODEL_SEED` sets another seed, or
+ * `random`; `MODEL_RUNS` asks for more schedules; `MODEL_PATH`, which a red run prints, plays one again.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 67)
 const SEED = process.env.MODEL_SEED ?? '20261120'

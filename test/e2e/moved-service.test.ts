@@ -18,7 +18,7 @@ import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const ONLY = ['--streams', 'managers']
 
-test('a service that has moved is confirmed once by hand, and nothing else is', async () => {
+test('a moved base URL is confirmed once by hand, and a changed time zone is not', async () => {
   await using account = await startAccount()
   const moved = { LIVEHOUSE_BASE_URL: account.emulator.baseUrl.replace('127.0.0.1', 'localhost') }
   const confirm = ['--confirm-source']
@@ -38,25 +38,25 @@ test('a service that has moved is confirmed once by hand, and nothing else is', 
   expect((await account.run(sync, ONLY)).error).toMatchObject({ code: 'db.otherSource' })
 })
 
-test('an address where nobody gives a page is not remembered, nor its time zone; the first that does is, and the views follow', async () => {
+test('an address becomes the source, and sets the zone of the views, only once it has served a page', async () => {
   const zone = { LIVEHOUSE_TIMEZONE: 'Asia/Tokyo' }
   await using account = await startAccount({ timeZone: 'Asia/Tokyo' })
   const bodies = ['<h1>not here</h1>', '{"message":"welcome"}', '{}', 'null']
   await using stranger = await startScriptedService((_request, index) => ({
     text: bodies[index % bodies.length] ?? '',
   }))
-  const away = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
-  for (const wrong of [{ LIVEHOUSE_BASE_URL: stranger.url }, away])
+  const unreachable = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
+  for (const wrong of [{ LIVEHOUSE_BASE_URL: stranger.url }, unreachable])
     expect((await account.run(sync, ONLY, wrong)).code).not.toBe(0)
   const { db } = account.database
   const published = async () => (await sql`select time_zone from livehouse_ops.bi_settings`.execute(db)).rows
   expect(await published()).toEqual([{ time_zone: 'Asia/Shanghai' }])
   expect((await account.run(sync, ONLY, zone)).code).toBe(0)
   expect(await published()).toEqual([{ time_zone: 'Asia/Tokyo' }])
-  expect((await account.run(sync, ONLY, { ...zone, ...away })).error).toMatchObject({ code: 'db.otherSource' })
+  expect((await account.run(sync, ONLY, { ...zone, ...unreachable })).error).toMatchObject({ code: 'db.otherSource' })
 })
 
-test('of two services that are opened for the first time at once, one becomes the source; a claim that fails is tried again', async () => {
+test('of two services first opened at once, one becomes the source; a claim that fails is tried again', async () => {
   await using account = await startAccount()
   const { db } = account.database
   const { context } = createTestContext()
@@ -76,14 +76,14 @@ test('of two services that are opened for the first time at once, one becomes th
   const refused = { code: 'db.otherSource' }
   await expect(another.ask(request, signal)).rejects.toMatchObject(refused)
   await expect(openRunConnection(context, other, db)).rejects.toMatchObject(refused)
-  // Before it writes anything of its run.
+  // The run is refused before it writes anything.
   const plan = { command: 'sync', parameters: {}, namesChannels: false, streams, planStreams: () => async () => [] }
   const run = runExtraction(context, { ...plan, settings: other, db, connection: another })
   await expect(run).rejects.toMatchObject(refused)
   expect(await account.run(sync, ONLY)).toMatchObject({ code: 0 })
 })
 
-test('credentials change, come and go; another app id is confirmed once', async () => {
+test('credentials may change, come and go; another app id is confirmed once', async () => {
   await using account = await startAccount()
   const token = { LIVEHOUSE_API_TOKEN: account.emulator.apiToken }
   const app = credentialsOf(account.emulator)
@@ -98,7 +98,7 @@ test('credentials change, come and go; another app id is confirmed once', async 
   expect(await code(another)).toBe(0)
 })
 
-test('a confirmation that is refused has changed nothing', async () => {
+test('a refused confirmation changes nothing', async () => {
   await using account = await startAccount({ isMigrated: false })
   const { db } = account.database
   const schemas = async () =>
@@ -113,21 +113,21 @@ test('a confirmation that is refused has changed nothing', async () => {
   expect(await readPending(db)).toHaveLength(1)
 })
 
-/** In place of the fixed token. */
+/** App credentials in place of the fixed token. */
 const secretOf = ({ emulator }: TestAccount) => ({ ...credentialsOf(emulator), LIVEHOUSE_API_TOKEN: '' })
 
 test.each([
   ['busy once', errcode(5000, 'system busy')],
   ['429 once', status(429)],
-])('a token service that answers %s and 503 twice takes none of the ten calls a day', async (_, effect) => {
+])('a token service that answers %s and 503 twice costs none of the ten calls a day', async (_, effect) => {
   await using account = await startV1Account()
   const { emulator, run, database } = account
   account.setRecords(50)
-  // Where both apply, the last one is answered.
+  // Where both apply, the service answers with the last one.
   emulator.faults.push({ effect: status(503), endpoint: 'token', times: 3 }, { effect, endpoint: 'token', times: 1 })
   emulator.faults.push({ effect: connectionReset(), endpoint: 'userRecords', times: 1 })
   expect(await run(backfill, V1_BACKFILL, secretOf(account))).toMatchObject({ code: 0 })
-  // The lost one, a page, and the empty one that each of two channels ends with.
+  // The lost call, one page, and the empty page that ends each of two channels.
   expect(account.callsByDay()).toEqual([4])
   expect(await database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()).toEqual([{ calls: 4 }])
   await account.expectTruth(['watch_records_v1'])
@@ -137,16 +137,16 @@ test.each([
   ['a code', errcode(5000, 'system busy'), /busy.*LIVEHOUSE_APP_SECRET.*asks again \(asked 3 times\)/, 3],
   ['503', status(503), /503 after 8 attempts; no call can be made without a token/, 8],
   ['429', status(429), /429 after 8 attempts; no call can be made without a token/, 8],
-])('one that always says %s is asked a few times by all channels, and ends the run', async (_, effect, words, most) => {
+])('a token service that always says %s is called a few times, and ends the run', async (_, effect, words, most) => {
   await using account = await startAccount({ channels: 12 })
   account.emulator.faults.push({ effect, endpoint: 'token' })
   const error = { code: 'api.noToken', message: expect.stringMatching(words) }
   expect(await account.sync([], secretOf(account))).toMatchObject({ code: 1, errors: [error] })
-  // A call that waited for its turn may have begun to ask once more before the run ended.
+  // A call that waited for its turn may have asked for a token once more before the run ended.
   expect([most, most + 1]).toContain(account.emulator.calls.filter(({ endpoint }) => endpoint === 'token').length)
 })
 
-test('a mistyped address of the token service is one error that names the setting and its value, and nothing is tried twice', async () => {
+test('a mistyped address of the token service is one error that names the setting and its value', async () => {
   await using account = await startAccount()
   const mistyped = { ...secretOf(account), LIVEHOUSE_AUTH_URL: `${account.emulator.authUrl}/mistyped` }
   const message = expect.stringMatching(`404.* LIVEHOUSE_AUTH_URL, which is ${mistyped.LIVEHOUSE_AUTH_URL};`)

@@ -13,7 +13,7 @@ import { startPipeline } from '../helpers/start-pipeline.ts'
 
 const pipeline = ofFile(() => startPipeline({ channels: 1, days: 1 }))
 let visitors: RowList<Visitor>
-/** What the numbered ones are made of. */
+/** The visitor of whom numbered ones are copies. */
 let model: Visitor
 
 beforeAll(() => {
@@ -29,7 +29,7 @@ beforeEach(async () => {
   await emptyTables(pipeline.database.db)
 })
 
-/** `v0` was online last: lists begin with it. */
+/** `v0` was online most recently, so that lists begin with it. */
 const addVisitors = (count: number) =>
   visitors.add(...times(count, (n) => ({ ...model, userId: `v${n}`, lastOnlineAt: model.lastOnlineAt - n * 60 })))
 
@@ -50,20 +50,20 @@ async function expectGreen(expected: Readonly<Record<string, object>>): Promise<
   expect({ status, ...streams.visitors }).toMatchObject({ status: 'ok', ...expected })
 }
 
-const meanwhileOf = (page: number, change: () => void) => breakList(meanwhile(change), { page })
+const duringPage = (page: number, change: () => void) => breakList(meanwhile(change), { page })
 
-test('a list in which somebody comes and jumps in every walk is moving, also where it fails behind its end: all land', async () => {
+test('a list with new and jumping rows in every walk is moving, even if it fails past its end; all land', async () => {
   addVisitors(150)
   let walk = 0
   const come = (userId: string) => visitors.add({ ...model, userId, lastOnlineAt: model.lastOnlineAt - 20_000 })
-  meanwhileOf(1, () => come(`late${++walk}`))
-  meanwhileOf(2, () => {
+  duringPage(1, () => come(`late${++walk}`))
+  duringPage(2, () => {
     jumpToFront(`late${walk}`)
     come(`last${visitors.rows.length}`)
   })
   breakList(status(500), { page: 3 })
   for (let run = 0; run < 2; run++) await expectGreen({ slices: { verified: 0, moving: 1 }, counts: { removed: 0 } })
-  // After three walks the first pages are read again: of the second run they show whom its last walk has missed.
+  // After three walks the first pages are read again: in the second run they show a visitor whom its last walk missed.
   expect(JSON.stringify(await readStreamTable(pipeline.database.db, 'visitors'))).toContain('"late7"')
   expect(await readQuarantine()).toEqual([])
   breakList(whereAsked(({ page }) => page === 2 && walk === 12, status(500)))
@@ -78,7 +78,7 @@ test('a list in which somebody comes and jumps in every walk is moving, also whe
 test.each([
   ['the latest comes first', 'last-online'],
   ['the latest comes last', 'user-id'],
-] as const)('of real duplicates in a still list, %s: it counts, and the other is kept', async (_name, order) => {
+] as const)('of real duplicates in a still list, %s: it counts, the other is quarantined', async (_name, order) => {
   addVisitors(30)
   pipeline.emulator.switches.visitorOrder = order
   const newest = first(visitors.rows)
@@ -97,13 +97,13 @@ test.each([
   expect(await readQuarantine()).not.toMatchObject([{ resolved_at: null }])
 })
 
-test('a row that comes twice as it is proves no duplicate', async () => {
+test('an identical row that comes twice does not prove a duplicate', async () => {
   addVisitors(30)
   visitors.add({ ...first(visitors.rows) })
   await expectGreen({ slices: { verified: 0, moving: 1 } })
 })
 
-test('a row that comes twice with other contents in each walk is a list that moves, no duplicate', async () => {
+test('a row that comes twice, with other contents in each walk, is a moving list and no duplicate', async () => {
   addVisitors(150)
   let changes = 0
   const again = (item: unknown) => ({ ...Object(item), user_id: 'v0', nick: `nick ${changes++}` })

@@ -24,7 +24,7 @@ import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 const pipeline = ofTest(() => startPipeline())
 
-test('a lookback that fails is read again, also when newer ranges have landed since', async () => {
+test('a lookback that fails is read again, even if newer ranges have landed since', async () => {
   const { emulator, clock } = pipeline
   await pipeline.sync({ streams: ['watch_records'] })
   const { id, records } = firstChannel(emulator)
@@ -47,17 +47,17 @@ test('a lookback that fails is read again, also when newer ranges have landed si
   await pipeline.expectTruth(['watch_records'])
 })
 
-test('a service that ignores the time filter of a large list is asked no more, not in thousands of slices', async () => {
+test('a service that ignores the time filter of a large list is given up after few calls', async () => {
   await using large = await startPipeline({ channels: 1, viewers: 3500 })
   large.emulator.faults.push({ effect: ignoredTimeFilter(), endpoint: 'userRecordList' })
   const result = await large.sync({ streams: ['watch_records'], pageSize: 10 })
   expect(result.status).toBe('partial')
   expect(new Set(result.errors.map(({ code }) => code))).toEqual(new Set(['paging.ignored']))
-  // Of some 400 pages. How many are asked for ahead by then depends on how busy the machine is: 18 to 32 calls were seen.
+  // Of some 400 pages. How many are requested ahead depends on how busy the machine is: 18 to 32 calls were seen.
   expect(large.emulator.calls.length).toBeLessThan(50)
 })
 
-test('one endpoint that resets its connections does not end the run of the others', async () => {
+test('one endpoint that resets its connections does not stop the other streams', async () => {
   pipeline.emulator.faults.push({ effect: connectionReset(), endpoint: 'giftRunning' })
   const result = await pipeline.sync()
   expect(result.status).toBe('partial')
@@ -65,7 +65,7 @@ test('one endpoint that resets its connections does not end the run of the other
   await pipeline.expectTruth(['visitors', 'watch_records', 'questionnaires', 'signups', 'managers', 'manager_usage'])
 })
 
-test('an interruption is told once, not for each slice', async () => {
+test('an interruption is reported once, not for each slice', async () => {
   const controller = new AbortController()
   const fetchPage: FetchPage = async (request, context) => {
     controller.abort(new LivehouseError('run.interrupted', 'interrupted by SIGINT', { signal: 'SIGINT' }))
@@ -77,7 +77,7 @@ test('an interruption is told once, not for each slice', async () => {
   expect(lines.filter(({ level }) => level === 'warn')).toEqual([])
 })
 
-test('a channel takes its name from its own visitors alone', async () => {
+test('a channel takes its name only from its own visitors', async () => {
   pipeline.emulator.faults.push({ effect: fieldValue('id', 77, 0), endpoint: 'visitorList' })
   pipeline.emulator.faults.push({ effect: fieldValue('name', 'ANOTHER CHANNEL', 0), endpoint: 'visitorList' })
   await pipeline.sync({ streams: ['visitors'] })
@@ -86,7 +86,7 @@ test('a channel takes its name from its own visitors alone', async () => {
   expect(names.every(({ name }) => name !== null)).toBe(true)
 })
 
-test('a sync of the account alone, without LIVEHOUSE_CHANNELS, retires no channel', async () => {
+test('a sync of account streams without LIVEHOUSE_CHANNELS retires no channel', async () => {
   await pipeline.sync()
   const { LIVEHOUSE_CHANNELS: _, ...environment } = environmentOf(pipeline.emulator, pipeline.database)
   expect(await runVerb(sync, ['--streams', 'managers'], { environment })).toMatchObject({ code: 0 })
@@ -94,7 +94,7 @@ test('a sync of the account alone, without LIVEHOUSE_CHANNELS, retires no channe
   expect(states.map(({ state }) => state)).toEqual(['active', 'active'])
 })
 
-/** What waits in quarantine, and whether it is resolved, after a reading of visitors of whom the first channel's come so. */
+/** Reads visitors with `effect` on the first channel. @returns the quarantined items, and whether each is resolved */
 async function readQuarantine(effect?: FaultEffect, { emulator, database, sync }: TestPipeline = pipeline) {
   const [channelId = ''] = emulator.channelIds
   emulator.faults.length = 0
@@ -104,7 +104,7 @@ async function readQuarantine(effect?: FaultEffect, { emulator, database, sync }
   return items.map(({ raw, resolved_at }) => [raw, resolved_at !== null])
 }
 
-test('an unreadable item that a later proven walk no longer brings is resolved, and unresolved when it is back', async () => {
+test('an unreadable item is resolved when a proven walk lacks it, and reopened when it is back', async () => {
   expect(await readQuarantine(foreignRow('stray'))).toEqual([['"stray"', false]])
   expect(await readQuarantine()).toEqual([['"stray"', true]])
   expect(await readQuarantine(foreignRow('stray'))).toEqual([['"stray"', false]])
@@ -127,21 +127,21 @@ function breakVisitors(effect: FaultEffect): void {
 test.each([
   ['a token that is refused', refusal(401001), 'api.unauthorized'],
   ['a service that is out of reach', connectionReset(), 'api.unreachable'],
-])('%s ends the run: failed, told once', async (_, effect, code) => {
+])('%s fails the run, and is reported once', async (_, effect, code) => {
   pipeline.emulator.faults.push({ effect })
   expect(await pipeline.sync()).toMatchObject({ status: 'failed', errors: [{ code }] })
 })
 
-test('a service that is lost during a run ends it after twenty calls, each tried five times, and not before', async () => {
+test('a service lost during a run ends it after twenty calls, each tried five times, and not before', async () => {
   await using large = await startPipeline({ channels: 30, viewers: 1 })
   large.emulator.faults.push({ effect: connectionReset(), endpoint: 'signupRecord' })
   const { streams } = await large.sync({ streams: ['questionnaires', 'signups'] })
   expect(streams['signups']?.slices.failed).toBeGreaterThan(60)
-  // Those that are under way at that time are tried no more.
+  // Calls that are under way at that time are not retried.
   expect(streams['signups']?.counts.calls).toSatisfy((calls: number) => calls >= 100 && calls < 120)
 })
 
-test('too many unreadable rows fail the slice with samples, and are kept; where an operator expects as many, the others land', async () => {
+test('too many unreadable rows fail a slice with samples and are kept; a higher limit lands the others', async () => {
   breakVisitors(changedRows((item, index) => (index < 30 ? { ...Object(item), user_id: '' } : item)))
   const options = { streams: ['visitors'] }
   const { status: ended, errors } = await pipeline.sync({ ...options, maxUnreadablePercent: 49.9 })
@@ -153,13 +153,13 @@ test('too many unreadable rows fail the slice with samples, and are kept; where 
   expect(result).toMatchObject({ status: 'ok', streams: { visitors: { counts: { inserted: 30, quarantined: 30 } } } })
 })
 
-test('a list of which fewer rows come than it has, by its smallest total, is short however that moves', async () => {
+test('a list with fewer rows than its smallest total is short, however the total moves', async () => {
   breakVisitors({ ...changingTotal(), query: (query) => ({ ...query, page: 1, pageSize: 25 }) })
   const result = await pipeline.sync({ streams: ['visitors'], pageSize: 25 })
   expect(result).toMatchObject({ status: 'partial', streams: { visitors: { slices: { moving: 0, short: 1 } } } })
 })
 
-test('of a list that moves, rows that have one key have come as well', async () => {
+test('rows of a moving list that share a key count as received', async () => {
   const { visitors } = firstChannel(pipeline.emulator)
   visitors.add(...visitors.rows.slice(0, 40).map((row) => ({ ...row, nick: 'again', lastOnlineAt: 1_700_000_000 })))
   breakVisitors(changingTotal())
@@ -170,15 +170,15 @@ test('of a list that moves, rows that have one key have come as well', async () 
   })
 })
 
-// A page of one row shows nothing by itself.
+// A repeated page of one row shows nothing by itself.
 test.each([
-  ['', 25],
-  [', of one row that says so,', 1],
-])('an ignored page%s of a list with a total is an error, not the first page over and over', async (_, pageSize) => {
+  ['of 25 rows', 25],
+  ['of one row that says so', 1],
+])('an ignored page %s of a list with a total is an error, not page 1 over and over', async (_, pageSize) => {
   breakVisitors(ignoredPage(pageSize === 1))
   const before = pipeline.emulator.calls.length
   const result = await pipeline.sync({ streams: ['visitors'], pageSize })
   expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'paging.ignored' }] })
-  // Not ten readings of the list: only what had been asked for ahead.
+  // Only the pages requested ahead, and not ten readings of the list.
   expect(pipeline.emulator.calls.length - before).toBeLessThan(100)
 })
