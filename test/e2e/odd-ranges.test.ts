@@ -23,11 +23,11 @@ type Filter = (range: Range) => Range
 const startOf = (time: number) => Math.floor(time / DAY) * DAY
 const filters = {
   'whole days': ({ from, to }) => ({ from: startOf(from), to: startOf(to) + DAY - 1 }),
-  'an end of whole days': ({ from, to }) => ({ from, to: startOf(to) + DAY - 1 }),
+  'an end in whole days': ({ from, to }) => ({ from, to: startOf(to) + DAY - 1 }),
   'days, the last one excluded': ({ from, to }) => ({ from, to: startOf(to) - 1 }),
 } satisfies Record<string, Filter>
 
-/** Of a range that is longer, the service serves these days, and says nothing. */
+/** Of a longer range, the service silently serves only these days. */
 const shortenedTo =
   (days: number, which: 'newest' | 'oldest' | 'none of' = 'newest'): Filter =>
   ({ from, to }) => {
@@ -45,14 +45,14 @@ function filterBy({ emulator }: TestAccount, ...changes: readonly Filter[]): voi
   emulator.faults.push({ effect: { name: 'filter', query } })
 }
 
-/** Of each stream with a range a row every other day, over 280 days. */
+/** Each stream with a range has a row every other day, over 280 days. */
 async function startHistory(channels = 1): Promise<TestAccount> {
   const account = await startAccount({ channels, viewers: 5 })
   addRows(account.emulator, 140, (n) => account.hoursAgo(1) - n * 2 * DAY)
   return account
 }
 
-/** Of each stream with a range so many rows on each of so many evenings, from 20:00 on, and no others. */
+/** Each stream with a range has `rows` rows on each of `evenings` evenings, from 20:00 on, and no others. */
 async function startEvenings(evenings: number, rows: number): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   const { channel } = firstRows(account.emulator)
@@ -75,7 +75,7 @@ test.each([
   ['oldest', 316, '2026-10-06', 23],
   ['none of', 30, '2026-10-06', 23],
   ['none of', 8, '2026-10-06', 23],
-] as const)('a service that serves the %s %i days of a longer range is read whole', async (which, days, from, rows) => {
+] as const)('all is read from a service that shortens ranges to: %s %i days', async (which, days, from, rows) => {
   await using account = await startHistory()
   const { emulator, database, run } = account
   if (which === 'oldest') emulator.switches.rowOrder = 'time-asc'
@@ -92,7 +92,7 @@ test.each([
 })
 
 test.each(['gives nothing of', 'refuses'])(
-  'of a service that %s a range that ends in the future, all is read',
+  'all is read from a service that %s a range that ends in the future',
   async (how) => {
     await using account = await startHistory(3)
     const { channel, record, gift } = firstRows(account.emulator)
@@ -114,13 +114,13 @@ test.each(['gives nothing of', 'refuses'])(
   },
 )
 
-test('of a service that serves only the newest 90 days of a range, what is older than a longer pause is not marked', async () => {
+test('rows before a pause are not marked as removed where only the newest 90 days of a range are served', async () => {
   await using account = await startHistory()
   const { emulator, clock, database, run } = account
   expect(await account.sync(wanted)).toMatchObject({ code: 0 })
   clock.passHours(120 * 24)
   const { gifts } = firstChannel(emulator)
-  // Behind the pause one gift and no signup.
+  // After the pause there is one gift and no signup.
   gifts.add({ ...first(gifts.rows), giftId: 1, givenAt: account.hoursAgo(1) })
   filterBy(account, shortenedTo(90))
   for (let reading = 0; reading < 4; reading++) {
@@ -132,34 +132,34 @@ test('of a service that serves only the newest 90 days of a range, what is older
   await account.expectTruth(STREAMS)
 })
 
-test('what lies before the earliest row, and the newest days without one, are asked for once, of a long range alone; a refusal of that says nothing', async () => {
+test('both empty ends of a long range are requested once, and a refusal of that is no error', async () => {
   await using account = await startHistory()
-  let asked = 0
-  let isAsked = false
+  let probes = 0
+  let isProbe = false
   let longest = 0
   const query = (each: ListQuery) => {
     const length = (each.to ?? 0) - (each.from ?? 0)
-    isAsked = length < longest
+    isProbe = length < longest
     longest = Math.max(longest, length)
-    if (isAsked) asked++
+    if (isProbe) probes++
     return each
   }
-  const answer = (given: Answer) => (isAsked ? (refused.answer?.(given) ?? given) : given)
+  const answer = (given: Answer) => (isProbe ? (refused.answer?.(given) ?? given) : given)
   account.emulator.faults.push({ effect: { name: 'refused', query, answer } })
   for (let night = 0; night < 3; night++) {
     account.clock.passHours(24)
     longest = 0
     expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
   }
-  expect(asked).toBe(2)
+  expect(probes).toBe(2)
   await account.expectTruth(['watch_records'])
 })
 
 test.each([
   ['whole days', 31],
-  ['an end of whole days', 31],
+  ['an end in whole days', 31],
   ['days, the last one excluded', 7],
-] as const)('of a service that filters by %s, and serves the newest %i days, all is read', async (name, days) => {
+] as const)('all is read from a service that filters by %s and serves the newest %i days', async (name, days) => {
   await using account = await startEvenings(60, 12)
   filterBy(account, filters[name], shortenedTo(days))
   for (let night = 0; night < 3; night++) {
@@ -169,11 +169,11 @@ test.each([
   }
 })
 
-test.each(Object.entries(filters))('filtered by %s, long lists are read with few calls more', async (_, filter) => {
+test.each(Object.entries(filters))('filtered by %s, long lists are read in few calls', async (_, filter) => {
   await using account = await startEvenings(60, 40)
   const { channel, record } = firstRows(account.emulator)
   const today = startOf(account.hoursAgo(0))
-  // Also in the first minutes of a day, just before the part in which rows still change.
+  // Also early in a day, just before the part in which rows still change.
   for (const day of [3, 4, 5]) {
     const at = today - day * DAY + 1800
     for (const n of [1, 2])
@@ -189,7 +189,7 @@ test.each(Object.entries(filters))('filtered by %s, long lists are read with few
   await account.expectTruth(STREAMS)
 })
 
-test('of a service that goes by minutes within a day, and by days otherwise, a long list is read whole', async () => {
+test('a long list is read to its end where the filter goes by minutes within a day and by days otherwise', async () => {
   await using account = await startEvenings(30, 300)
   const byDays: Filter = ({ from, to }) => ({ from: startOf(from), to: startOf(to) - 1 })
   filterBy(account, (range) => (startOf(range.from) === startOf(range.to) ? range : byDays(range)))
@@ -197,12 +197,12 @@ test('of a service that goes by minutes within a day, and by days otherwise, a l
   await account.expectTruth(['gifts'])
 })
 
-// In no order nothing shows that the service goes by days: what is told of is read no further, and is red.
+// Without an order, nothing shows that the service filters by days: the list is read no further, and the run is red.
 test.each([
   ['time-asc', 0, 1000],
   ['time-desc', 0, 1000],
   ['shuffled', 3, 1500],
-] as const)('whole days that are too long for one part, %s, end with %i after less than %i calls', async (...row) => {
+] as const)('whole days too long for one part, %s, exit with %i after fewer than %i calls', async (...row) => {
   const [rowOrder, code, calls] = row
   await using account = await startEvenings(3, 900)
   account.emulator.switches.rowOrder = rowOrder
@@ -213,7 +213,7 @@ test.each([
   if (code === 0) await account.expectTruth(['watch_records'])
 })
 
-test('by days, neither a round number of visits on one day nor a sync amid the rows of an evening is red', async () => {
+test('filtered by days, neither a round number of visits a day nor a sync amid an evening is red', async () => {
   await using account = await startEvenings(10, 100)
   filterBy(account, filters['whole days'])
   for (let night = 0; night < 5; night++) {
@@ -225,8 +225,8 @@ test('by days, neither a round number of visits on one day nor a sync amid the r
   await account.expectTruth(STREAMS)
 })
 
-// Rounded, it may be the most that the service counts; a large one has the list cut.
-test.each([300, 30_000])('a total of %i of another range takes few calls, and may prove signups', async (total) => {
+// A round total may be the most that the service counts; with a large one the list is cut.
+test.each([300, 30_000])('a total of %i of another range costs few calls, and may prove signups', async (total) => {
   await using account = await startEvenings(60, 5)
   for (const endpoint of ['userRecordList', 'signupRecord'])
     account.emulator.faults.push({ effect: constantTotal(total), endpoint })

@@ -17,7 +17,7 @@ import { pageOf } from '../helpers/scripted-pages.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
-/** Bodies of about `size` characters that a careless reader takes long over. */
+/** Bodies of about `size` characters that a careless parser takes long to read. */
 const bodies: Readonly<Record<string, (size: number) => string>> = {
   'a text of digits': (size) => JSON.stringify([{ nick: '1'.repeat(size) }]),
   'a text of exponents': (size) => JSON.stringify([{ nick: '1e100'.repeat(size / 5) }]),
@@ -41,7 +41,7 @@ const call = {
 } as const
 const context = { partition: { channel: '9', type: 'cash' }, serviceDay: '2026-11-20' }
 
-/** All that is done with a body before its rows are loaded. */
+/** Does all that is done with a body before its rows are loaded. */
 function readBody(text: string): void {
   const json = readOrNot(text)
   if (!Array.isArray(json)) return
@@ -59,7 +59,7 @@ function readOrNot(text: string): unknown {
   }
 }
 
-/** Milliseconds of this process' own time that the quickest of three calls took. */
+/** The milliseconds of CPU time that the fastest of three calls took. */
 function cost(work: () => void): number {
   const times = [1, 2, 3].map(() => {
     const before = process.cpuUsage()
@@ -69,10 +69,10 @@ function cost(work: () => void): number {
   return Math.min(...times)
 }
 
-describe('time grows with the size of what came, and no faster', () => {
+describe('time grows linearly with the size of what came', () => {
   const SMALL = 120_000
   const TIMES = 16
-  /** Linear is 16 times as long, quadratic 256 times. */
+  /** Linear work takes 16 times as long, quadratic work 256 times. */
   const MOST = 64
   const isLinear = (work: (size: number) => () => void, size = SMALL) => {
     const [small, large] = [work(size), work(size * TIMES)]
@@ -84,7 +84,7 @@ describe('time grows with the size of what came, and no faster', () => {
     expect(isLinear(work)).toBe(true)
   })
 
-  test('cookies, before any log-in, whatever comes again and again in them', () => {
+  test('cookies before any log-in, whatever they repeat', () => {
     const parts = ['', ' ', ';', '=', 'a', 'a=']
     const shapes = parts.flatMap((head) => parts.flatMap((again) => parts.map((tail) => ({ head, again, tail }))))
     const steep = shapes.find(
@@ -94,7 +94,7 @@ describe('time grows with the size of what came, and no faster', () => {
   })
 })
 
-test('rows with fields of megabytes land, and a sync of them ends', async () => {
+test('rows with fields of 500,000 characters land', async () => {
   await using account = await startAccount({ viewers: 5 })
   for (const [field, value] of [
     ['nick', '1'.repeat(500_000)],
@@ -119,23 +119,23 @@ test.each([
   ['millions of values', `[${'1,'.repeat(1_000_000)}1]`, /more than 200000 values/],
   ['an errcode of 300,000 digits', `{"errcode":${'9'.repeat(300_000)},"msg":"no"}`, /code 9{40} "no"/],
   ['an errcode that is cut within a character', `{"errcode":"${'E'.repeat(39)}🎁","msg":"no"}`, /code E{39}. "no"/],
-])('%s are refused with a short sentence', async (_, text, sentence) => {
+])('%s: refused with a short message', async (_, text, message) => {
   await using service = await startScriptedService(() => ({ text }))
   await using account = await startAccount({ viewers: 1 })
   const ended = await account.run(sync, ['--streams', 'visitors', '--channels', account.emulator.channelIds[0] ?? ''], {
     LIVEHOUSE_BASE_URL: service.url,
   })
-  const said = [...ended.printed, ...ended.remarked, String(ended.error)].join('\n')
-  expect(said).toMatch(sentence)
-  expect(said.length).toBeLessThan(5000)
+  const output = [...ended.printed, ...ended.remarked, String(ended.error)].join('\n')
+  expect(output).toMatch(message)
+  expect(output.length).toBeLessThan(5000)
 })
 
 const utf8 = (text: string) => Buffer.from(text)
 const withMark = (text: string) => utf8(`\uFEFF${text}`)
-/** 张三 is all that is not ASCII. */
+/** Only 张三 is not ASCII. */
 const gb18030 = (text: string) => Buffer.from(text.replaceAll('张三', '\xD5\xC5\xC8\xFD'), 'latin1')
 
-/** Every viewer is 张三, and the answer goes out in these bytes as this content type. */
+/** Every viewer is called 张三, and the answer is sent in this encoding with this content type. */
 function written(contentType: string, encode: (text: string) => Buffer): FaultEffect {
   return {
     name: contentType,
@@ -158,7 +158,7 @@ test.each<[string, (text: string) => Buffer]>([
   ['application/json;charset="GBK"', gb18030],
   ['application/json; charset=cp936', gb18030],
   ['application/json; charset=utf8mb4', utf8],
-])('an answer declared %s is read as it was written', async (contentType, encode) => {
+])('an answer declared %s is decoded as it was encoded', async (contentType, encode) => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, encode) })
   expect(await account.sync('visitors')).toMatchObject({ code: 0 })
@@ -167,7 +167,7 @@ test.each<[string, (text: string) => Buffer]>([
 })
 
 const declared = ['application/json', 'application/json; charset=utf-8', 'application/json; charset=euc-tw']
-test.each(declared)('what is not in the charset of %s is asked for again, and lands nothing', async (contentType) => {
+test.each(declared)('a body not in the charset of %s is requested again, and lands nothing', async (contentType) => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030), times: 2 })
   expect(await account.sync('visitors')).toMatchObject({ code: 0, streams: { visitors: { retries: 2 } } })

@@ -50,7 +50,7 @@ const csrfOf = (page: string) => /name="csrf" value="([0-9a-f]+)"/.exec(page)?.[
 const sectionOf = (page: string, id: string) =>
   new RegExp(`<section id="${id}".*?</section>`, 's').exec(page)?.[0] ?? ''
 
-test('behind the token the page runs a job, reopens a range and retries the quarantine, each on record', async () => {
+test('with the token, the page runs a job, reopens a range and retries the quarantine, each on record', async () => {
   const [first = ''] = emulator.channelIds
   const effect = fieldValue('user_id', { nick: '某某某' }, 3)
   emulator.faults.push({ effect, endpoint: 'visitorList', channelId: first, page: 1 })
@@ -106,7 +106,7 @@ test('behind the token the page runs a job, reopens a range and retries the quar
   await stop()
 })
 
-test('a run is cancelled from its page, and the job is over', async () => {
+test('a run is cancelled from its page, and its job ends', async () => {
   emulator.faults.push({ effect: hang(), endpoint: 'managers' })
   const { child, text, post, stop } = await startServe()
   const csrf = csrfOf(await text('/'))
@@ -128,7 +128,7 @@ test('a run is cancelled from its page, and the job is over', async () => {
   await stop()
 })
 
-test('one failed channel of five is a red cap on its days and one sentence, with a link, and the others stay green', async () => {
+test('one failed channel of five shows as one linked sentence and a red cap on otherwise green days', async () => {
   const [, , third = ''] = emulator.channelIds
   emulator.faults.push({ effect: answers(403), endpoint: 'userRecordList', channelId: third })
   await runSync()
@@ -141,7 +141,7 @@ test('one failed channel of five is a red cap on its days and one sentence, with
   const coverage = sectionOf(page, 'coverage')
   expect(coverage).toMatch(/4 of 5 channels until \d/)
   expect(coverage).toMatch(/: 80 % read, short or failed/)
-  // Four fifths of 24 are green.
+  // Four fifths of the 24 pixels are green.
   expect(coverage).toContain('<rect class="day problem" x="0" y="0" width="10" height="5"/>')
   expect(coverage).toContain('<rect class="day complete" x="0" y="5" width="10" height="19"/>')
   const wholeLists = streams.filter(({ isTimeFiltered }) => !isTimeFiltered)
@@ -152,13 +152,13 @@ test('one failed channel of five is a red cap on its days and one sentence, with
   expect(sectionOf(page, 'figures')).toContain(`<dd>${sum.toLocaleString('en')} <small>`)
 })
 
-test('a run that workers read is shown while it goes on: how far it has come, and each part with its process', async () => {
+test('a run that workers share shows its progress, and each part with the process that reads it', async () => {
   emulator.faults.push({ effect: hang(), endpoint: 'giftRunning' })
   const settings = { ...environment(), LOG_LEVEL: 'info' }
   const workers = ['3', '4'].map((count) => startChild(['worker', '--concurrency', count], settings))
   for (const worker of workers) await worker.hears('"worker.started"')
   const child = startChild(['sync', '--queue', '--streams', 'visitors,gifts'], settings)
-  // What another run holds is not of this one.
+  // A partition that another run holds is not part of this one.
   await using other = new Leases(database.db)
   await other.tryTake('partition managers account', { forRun: '99' })
   await using status = await startTestStatusServer(database)
@@ -172,11 +172,11 @@ test('a run that workers read is shown while it goes on: how far it has come, an
   expect(held).toContain('Parts being read: 7; processes: 2.')
   expect(held).not.toContain('Managers')
   expect(workers.map(({ process: { pid } }) => held.match(new RegExp(`process ${pid}<`, 'g'))?.length)).toEqual([3, 4])
-  // What is planned is on record some two seconds later.
+  // The plan is on record about two seconds later.
   const planned = async () =>
     expect(await shown('/', 'progress')).toMatch(/<progress max="100" value="\d+".*0 of 10 parts/s)
   await child.whileRunning(vi.waitFor(planned, 60_000))
-  // What becomes of its rows is not known yet.
+  // How many of its rows are new is not known yet.
   expect(await shown('/', 'runs')).toMatch(/data-label="New"[^>]*><div>–</)
   for (const each of [child, ...workers]) {
     each.process.kill('SIGKILL')

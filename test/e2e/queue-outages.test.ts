@@ -25,30 +25,30 @@ const never = new AbortController().signal
 
 const account = ofTest(startQueueAccount)
 
-/** All that pg-boss takes where it is not told otherwise. */
+/** Takes all advisory locks that pg-boss takes by default. */
 const advisoryLocks = `select pg_advisory_lock(('x' || encode(sha224(
     (current_database() || '.pgboss.pgboss' || key)::bytea), 'hex'))::bit(64)::bigint)
   from unnest(array['', 'create-queue', 'job_commonfailJobsByHeartbeat', 'job_commonfailJobsByTimeout']) as key`
 
-test('processes that start at the same moment make the schema of the queue once', async () => {
+test('processes that start at the same moment create the schema of the queue once', async () => {
   const target = { kind: 'url', url: account.database.url } as const
   const settings = { target, dataDir: '', queueUrl: undefined, isAutoMigrated: true }
   const opened = Array.from({ length: 4 }, async () => await openQueue(createTestContext().context, settings))
   const [first, ...others] = await Promise.all(opened)
   for (const queue of others) await queue[Symbol.asyncDispose]()
   await using queue = first
-  // A job that pg-boss has deleted before its run looked for its end is not waited for.
+  // A run does not wait for a job that pg-boss has deleted before the run looked for its end.
   const [waiting, gone] = [randomUUID(), randomUUID()]
   await queue?.send('partitions', [{ id: waiting, key: 'a', priority: 1, data: {} }])
   const output = { message: 'its job is gone' }
   expect(await queue?.readEnded('partitions', [waiting, gone])).toEqual([{ id: gone, state: 'failed', output }])
 })
 
-test('an attempt whose end is on no record counts in the run, also with the queue in another database', async () => {
+test('an attempt whose end is not recorded counts in the run, with the queue in another database too', async () => {
   await using other = await createTestDatabase({ isMigrated: false })
   const settings = { LIVEHOUSE_QUEUE_URL: other.url }
   const worker = await account.startWorker(settings)
-  // It stays at work, and nothing has been heard of its worker for longer than a heartbeat.
+  // The job stays active, and its worker's last heartbeat is a minute old.
   await sql`create function pgboss.lose() returns trigger language plpgsql as $$
     begin old.heartbeat_on := now() - interval '1 min'; return old; end $$`.execute(other.db)
   await sql`create trigger lose before update on pgboss.job for each row
@@ -65,14 +65,14 @@ test('an attempt whose end is on no record counts in the run, also with the queu
   await stop(worker)
 })
 
-test('a partition that no attempt got to the end of is an error of its run, one that a worker has dropped is not', async () => {
+test('a partition that no attempt finished is an error of its run; one that a worker has dropped is not', async () => {
   const flags = ['--streams', 'managers,questionnaires']
   const running = account.sync(flags)
   await account.untilQueued('created', 3)
-  // As after the last of them.
+  // As after the last attempt.
   await sql`update pgboss.job set state = 'failed', output = '{"message": "its disk is full"}', completed_on = now()
     where singleton_key = 'managers account'`.execute(account.database.db)
-  // As by a worker that finds the lease of the run expired, after the database or the machine of the run stood still.
+  // As a worker leaves them that finds the run's lease expired, after the database or the run's machine stood still.
   await sql`update pgboss.job set state = 'cancelled' where state = 'created'`.execute(account.database.db)
   const worker = await account.startWorker()
   const { code, outcome } = await running
@@ -84,9 +84,9 @@ test('a partition that no attempt got to the end of is an error of its run, one 
 })
 
 test.each([
-  ['has no token that is accepted', { LIVEHOUSE_API_TOKEN: 'wrong' }, /check LIVEHOUSE_API_TOKEN \(\S+ process \d+\)/],
+  ['has no accepted token', { LIVEHOUSE_API_TOKEN: 'wrong' }, /check LIVEHOUSE_API_TOKEN \(\S+ process \d+\)/],
   ['cannot reach the service', { HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' }, /no connection to the address/],
-  ['is set to what is no longer the source', { LIVEHOUSE_TIMEZONE: 'UTC' }, /LIVEHOUSE_TIMEZONE was Asia/],
+  ['is set to another source', { LIVEHOUSE_TIMEZONE: 'UTC' }, /LIVEHOUSE_TIMEZONE was Asia/],
 ])('a worker that %s leaves its partitions to others', async (_, settings, reason) => {
   const wrong = await account.startWorker(settings)
   await account.run(sync, ['--streams', 'managers'])
@@ -97,7 +97,7 @@ test.each([
   for (const worker of [wrong, right]) await stop(worker)
 })
 
-test('where no worker gets to the end of partitions, or has a token that is accepted, the run ends and says so', async () => {
+test('a run that no worker can finish, or for which none has an accepted token, ends and says so', async () => {
   const settings = { LIVEHOUSE_CHANNELS: Array.from({ length: 21 }, (_, id) => id + 1).join() }
   const running = account.sync(['--streams', 'visitors'], { settings })
   await account.untilQueued('created', 21)
@@ -109,7 +109,7 @@ test('where no worker gets to the end of partitions, or has a token that is acce
   await stop(worker)
 })
 
-test('what another server lacks that takes the place of the first in a run is read again by that run, and nothing else', async () => {
+test('a run reads again what another server lacks that replaces the first one, and nothing else', async () => {
   const folder = await createPassableFolder('restarted')
   onTestFinished(async () => {
     await stopEmbedded(folder, never)
@@ -134,7 +134,7 @@ test('what another server lacks that takes the place of the first in a run is re
   await stop(worker)
 })
 
-test('what a stopped worker has in hand another reads, whatever locks a stranger holds; it overwrites nothing when it goes on', async () => {
+test('whatever locks a stranger holds, another worker replaces a stopped one, which overwrites nothing', async () => {
   await using stranger = await createTestRole()
   await using session = new AsyncDisposableStack()
   const client = new Client({ connectionString: databaseUrl(account.database.name, stranger) })
@@ -174,7 +174,7 @@ test.skipIf(pgbouncer === undefined)('workers and a run go through PgBouncer in 
   await stop(second)
 })
 
-/** For a test. Five connections carry all. @returns the URL through it */
+/** Starts PgBouncer for a test, with five server connections. @returns the URL through it */
 async function startPooler(url: string): Promise<string> {
   const { hostname, port, username, password } = new URL(url)
   const folder = await createPassableFolder('pgbouncer')
@@ -204,10 +204,10 @@ default_pool_size = 5
     child.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true })
   })
-  let said = ''
-  child.stderr.on('data', (text) => void (said += text))
-  while (child.exitCode === null && !said.includes('process up'))
+  let output = ''
+  child.stderr.on('data', (text) => void (output += text))
+  while (child.exitCode === null && !output.includes('process up'))
     await Promise.race([once(child.stderr, 'data'), once(child, 'exit')])
-  if (child.exitCode !== null) throw new Error(`PgBouncer did not start:\n${said}`)
+  if (child.exitCode !== null) throw new Error(`PgBouncer did not start:\n${output}`)
   return Object.assign(new URL(url), { host: `127.0.0.1:${listenPort}` }).href
 }

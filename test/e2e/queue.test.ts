@@ -20,7 +20,7 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(startQueueAccount)
 
-/** A run that a worker has begun and that gets no answer until it is let go. */
+/** Starts a run on a worker, which gets no answer before `letGo`. */
 async function beginRun() {
   const { asked, letGo } = account.holdLists()
   const worker = await account.startWorker()
@@ -37,7 +37,7 @@ async function countActive(name: string): Promise<number> {
   return (await active.execute(account.database.db)).rows.length
 }
 
-test('two workers share a run, which is one run and tells what it did like any other', async () => {
+test('two workers share a run, which is recorded and reported like any other', async () => {
   const workers = [await account.startWorker(), await account.startWorker()]
   const { code, outcome } = await account.sync()
   expect([code, outcome.status, outcome.errors]).toEqual([0, 'ok', []])
@@ -47,7 +47,7 @@ test('two workers share a run, which is one run and tells what it did like any o
 
   const spent = { settings: { LIVEHOUSE_V1_BUDGET: '0' } }
   expect(await account.sync(['--streams', 'watch_records_v1'], spent)).toMatchObject({ code: 4 })
-  // The same in one process finds nothing that is new, and says as much in the same words.
+  // The same sync in one process finds nothing new, and its report has the same fields.
   const again = JSON.parse((await account.run(sync, ['--json'])).printed.join('\n'))
   expect(Object.keys(outcome)).toEqual(Object.keys(again))
   for (const [name, { extracted, slices }] of Object.entries<{ extracted: number; slices: object }>(outcome.streams)) {
@@ -57,7 +57,7 @@ test('two workers share a run, which is one run and tells what it did like any o
   }
 })
 
-test('a job that serve holds is shared with a worker, and is one run on record', async () => {
+test('a job that serve holds is shared with a worker, and recorded as one run', async () => {
   const folder = createJobsFolder({ nightly: `export default { cron: '0 0 1 1 *' }` })
   await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since)
     values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`.execute(account.database.db)
@@ -69,7 +69,7 @@ test('a job that serve holds is shared with a worker, and is one run on record',
   for (const child of [serve, worker]) await stop(child)
 })
 
-test('a worker that gets SIGTERM gives back what it was reading', async () => {
+test('a worker that gets SIGTERM releases the partitions that it was reading', async () => {
   const { worker, running, letGo } = await beginRun()
   await stop(worker)
   letGo()
@@ -79,7 +79,7 @@ test('a worker that gets SIGTERM gives back what it was reading', async () => {
   await stop(second)
 })
 
-test('of a sync and a backfill in one worker, one waits while the other has the partition', async () => {
+test('of a sync and a backfill in one worker, one waits while the other holds the partition', async () => {
   const { asked, letGo } = account.holdLists()
   const { emulator, database } = account
   const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
@@ -105,29 +105,29 @@ test('of a sync and a backfill in one worker, one waits while the other has the 
 test.each([
   ['a backfill of all channels', 8, 2],
   ['a sync of another channel', 4, 1],
-])('what a sync wants does not wait for what %s has queued before', async (what, many, few) => {
+])('the partitions of a sync do not wait for those that %s has queued before', async (what, queuedBefore, queued) => {
   const { letGo } = account.holdLists()
   const [first = '', second = ''] = account.emulator.channelIds
   const isBackfill = what.startsWith('a backfill')
   const earlier = isBackfill
     ? account.run(backfill, ['--queue', '--from', '2026-01-01', '--streams', 'watch_records,gifts,signups'])
     : account.sync(['--channels', first, '--streams', 'visitors,watch_records,gifts'])
-  await account.untilQueued('created', many)
+  await account.untilQueued('created', queuedBefore)
   const running = account.sync(['--streams', 'visitors', ...(isBackfill ? [] : ['--channels', second])])
-  await account.untilQueued('created', many + few)
+  await account.untilQueued('created', queuedBefore + queued)
   const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
   await account.untilQueued('active', 3)
-  expect(await countActive(isBackfill ? 'visitors %' : `visitors channel=${second}`)).toBe(few)
+  expect(await countActive(isBackfill ? 'visitors %' : `visitors channel=${second}`)).toBe(queued)
   letGo()
   expect([(await running).code, (await earlier).code]).toEqual([0, 0])
   await stop(worker)
 })
 
-// In one process lists share the pages that are asked for ahead; where these are many, processes take turns.
+// In one process lists share the pages that are requested ahead; where these are many, processes take turns.
 test.each([
   [1, '4'],
   [2, '100'],
-])('a long list keeps no short one waiting, in %d workers of %s calls at once', async (count, concurrency) => {
+])('a long list does not hold up a short one, in %d workers of %s calls at once', async (count, concurrency) => {
   const [long = '', short = ''] = account.emulator.channelIds
   for (const [id, pages] of [[long, 100] as const, [short, 10] as const]) {
     const visitors = account.emulator.world.channels.get(id)?.visitors
@@ -165,7 +165,7 @@ test('a run that is cancelled from another process, or interrupted, stops its wo
   await stop(worker)
 })
 
-test('a run whose process has died is waited for by nobody', async () => {
+test('workers stop reading for a run whose process has died', async () => {
   const { asked, letGo } = account.holdLists()
   const worker = await account.startWorker()
   const asking = startChild(['sync', '--queue'], account.environment)
@@ -186,7 +186,7 @@ test('a run whose process has died is waited for by nobody', async () => {
 const database = ofFile(createTestDatabase)
 const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 20 }))
 
-// Also from a folder that is not livehouse's, with types, a job file has what it needs.
+// A job file can import livehouse and use types even in a folder that is not livehouse's.
 const lists = `import { defineJob } from 'livehouse'
   const streams: readonly ['managers', 'questionnaires'] = ['managers', 'questionnaires']
   export default defineJob({ cron: '0 0 1 1 *', streams })`
@@ -200,7 +200,7 @@ const readRun = async () => {
   return await runs.executeTakeFirstOrThrow()
 }
 
-/** What waits for its next attempt, and what has died, is not waited for. */
+/** Spares the test the delay before the next attempt of a job, and the time until a worker counts as dead. */
 const untilBegun = async (child: Child) => {
   const later = sql`update pgboss.job set start_after = now(), heartbeat_on = now() - interval '1 hour'
     where name = 'runs' and heartbeat_on < now() - interval '10 s' or state = 'retry'`
@@ -208,8 +208,8 @@ const untilBegun = async (child: Child) => {
   while (!(await Promise.race([begun, systemClock.sleep(100).then(() => false)]))) await later.execute(database.db)
 }
 
-test('serve ends at SIGTERM with 143, although an answer never comes; what it interrupts, and what is killed, is begun again', async () => {
-  // It was served before this year began, and not since.
+test('serve ends with 143 on SIGTERM though an answer never comes; interrupted and killed jobs restart', async () => {
+  // It was served before this year began, and not since then.
   await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since)
     values ('lists', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`.execute(database.db)
   emulator.faults.push({ effect: hang() })
