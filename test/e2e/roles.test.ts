@@ -25,7 +25,7 @@ import { startChild } from '../helpers/start-child.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
-// With exactly the rights that docs/examples/roles gives, under names of this run.
+// Roles with exactly the rights that docs/examples/roles gives, under names of this run.
 const names = { livehouse: unique('owner'), anna: unique('anna'), paul: unique('paul') }
 const password = randomUUID()
 const urlOf = (login: keyof typeof names) => databaseUrl(names.livehouse, { name: names[login], password })
@@ -45,7 +45,7 @@ beforeAll(async () => {
       .replaceAll(/\banna\b/g, names.anna)
       .replaceAll(/\bpaul\b/g, names.paul)
     await onServer(async (admin) => {
-      // One by one, as psql does: a database is not made together with anything else.
+      // One by one, as psql does: create database cannot run together with other statements.
       for (const statement of renamed.split(/;$/m)) if (statement.trim() !== '') await sql.raw(statement).execute(admin)
       await sql`alter role ${sql.id(names[login])} password ${sql.lit(password)}`.execute(admin)
     })
@@ -78,12 +78,12 @@ async function expectGreen(...runs: readonly (readonly [Command, ...(readonly st
   for (const [verb, ...argv] of runs) expect(await run(verb, argv)).toMatchObject({ code: 0, error: undefined })
 }
 
-test('the owner is enough for everything that livehouse does', async () => {
+test("the owner's rights are enough for everything that livehouse does", async () => {
   await expectGreen([migrate, 'up'], [sync], [sync], [status], [audit])
   await expectGreen([ledger, 'forget', '--streams', 'gifts', '--from', '2026-06-01', '--to', '2026-06-02'])
   await expectGreen([backfill, '--from', '2026-06-01', '--to', '2026-06-03'], [quarantine, 'retry'], [doctor])
   await using db = await openDatabase(urlOf('livehouse'))
-  // A run of long ago, to be deleted at the end of the next.
+  // A run of long ago, which the end of the next one deletes.
   await sql`insert into livehouse_ops.runs (command, status, settings, started_at, finished_at)
     values ('sync', 'ok', '{}', now() - interval '3 years', now() - interval '3 years')`.execute(db)
   const { rows } = await sql<{ id: string }>`select question_id as id from livehouse.questionnaires limit 1`.execute(db)
@@ -95,7 +95,7 @@ test('the owner is enough for everything that livehouse does', async () => {
   expect(rights.rows).toEqual([{ hasMore: false }])
 })
 
-test('two connections are enough where the server gives no more, also to renew the token', async () => {
+test('two connections are enough, even to renew the token', async () => {
   const limit = (connections: number) =>
     onServer(async (admin) => {
       await sql`alter role ${sql.id(names.livehouse)} connection limit ${sql.lit(connections)}`.execute(admin)
@@ -106,7 +106,7 @@ test('two connections are enough where the server gives no more, also to renew t
   await expectGreen([backfill, '--from', '2026-01-01', '--to', '2026-07-01'], [sync], [audit], [doctor])
 })
 
-test('a backup needs no roles but those that loader.sql makes on a new server', async () => {
+test('a backup needs only the roles that loader.sql creates on a new server', async () => {
   await using db = await openDatabase(urlOf('livehouse'))
   const { rows } = await sql<{ name: string }>`
     select distinct rolname as name
@@ -139,7 +139,7 @@ test.each([
   }
 })
 
-test('a login that owns nothing serves with what a DBA has run: the printed SQL, and what doctor asks for', async () => {
+test('a login that owns nothing can serve after a DBA has run the printed SQL and what doctor asks for', async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase({ isMigrated: false })
   const dba = async (script: string) => void (await sql.raw(script).execute(database.db))
@@ -168,7 +168,7 @@ test('a login that owns nothing serves with what a DBA has run: the printed SQL,
   expect(runs).toEqual([{ command: 'run nightly', status: 'ok' }])
 })
 
-test('who has neither role is not let in', async () => {
+test('a login with neither role is refused', async () => {
   await onServer(async (admin) => void (await sql`revoke livehouse_pii from ${sql.id(names.paul)}`.execute(admin)))
   await expect(openDatabase(urlOf('paul'))).rejects.toMatchObject({ details: { sqlState: '42501' } })
 })

@@ -45,9 +45,9 @@ async function readCounts() {
 test.each([
   ['noticed', 'array', 0, undefined],
   ['noticed by another run first, whose clock shows when they were first seen', 'array', 0, undefined],
-  ['asked for, once a run and questionnaire', 'missing', 1, undefined],
-  ['asked for by a signup, where all times are no range', 'missing', 1, 4000],
-] as const)('headers edited while nobody signs up are %s, and all get them', async (how, emptyLists, times, days) => {
+  ['requested, once a run and questionnaire', 'missing', 1, undefined],
+  ['requested by a signup, where no range holds all times', 'missing', 1, 4000],
+] as const)('headers edited with no new signup are %s, and applied', async (how, emptyLists, times, days) => {
   const { emulator, clock, database } = account
   Object.assign(emulator.switches, { emptyLists, longestWindowDays: days })
   for (const later of [0, 1, 1]) await readAfter(later)
@@ -67,7 +67,7 @@ test.each([
   const asked = emulator.calls.flatMap(({ endpoint, params }) => {
     return endpoint === 'signupRecord' && params.start_time === undefined ? [String(params.question_id)] : []
   })
-  // Once more as all of it is read again.
+  // Once more because the whole questionnaire is read again.
   expect(asked.filter((id) => id === form.questionId)).toHaveLength(2 * times)
   const others = asked.filter((id) => id !== form.questionId)
   expect(others).toHaveLength(new Set(others).size)
@@ -75,7 +75,7 @@ test.each([
   await account.expectTruth(['questionnaires', 'signups'])
 })
 
-test('equal gifts beside a range, behind which the service shows nothing, are no end of it: none is missed or marked', async () => {
+test('equal gifts beside a range, past which nothing is shown, do not end it: none is missed or marked', async () => {
   const { emulator, run, clock } = account
   const { gifts: given } = firstChannel(emulator)
   const gift = first(given.rows)
@@ -100,7 +100,7 @@ test('equal gifts beside a range, behind which the service shows nothing, are no
 })
 
 describe('the time of a gift or a signup', () => {
-  test('may come to the minute and later to the second, and back: no row is there twice', async () => {
+  test('may come to the minute, then to the second, and back: no row is there twice', async () => {
     const toTheMinute = (item: unknown) => withTime(item, (time) => time.slice(0, 16))
     changeBoth(toTheMinute)
     await readAfter(0)
@@ -109,7 +109,7 @@ describe('the time of a gift or a signup', () => {
     account.emulator.faults.length = 0
     await readAfter(1)
     expect(await readCounts()).toEqual(before)
-    // Beyond the lookback too, once it is read again.
+    // Also beyond the lookback, once that is read again.
     await readRange('2026-10-01', '2026-11-22')
     await account.expectTruth(['gifts', 'questionnaires', 'signups'])
 
@@ -118,7 +118,7 @@ describe('the time of a gift or a signup', () => {
     expect(await readCounts()).toEqual(before)
   })
 
-  test('or another part of what tells it apart, where it cannot be read, keeps the row in quarantine until a reading has it', async () => {
+  test('or another part of its identity, if unreadable, keeps a row in quarantine until it is readable', async () => {
     const { gifts, questionnaires } = firstChannel(account.emulator)
     const gift = first(gifts.rows.slice(-1))
     const signup = first(first(questionnaires.rows).signups.rows.slice(-1))
@@ -135,13 +135,13 @@ describe('the time of a gift or a signup', () => {
       Array.isArray(item) ? item[0] === signup.userId : Object(item).phone === gift.phone
     changeBoth((item) => (isMeant(item) ? withTime(item, () => 'soon') : item))
     await readAfter(0)
-    const kept = await readCounts()
-    expect(kept.waiting).toBeGreaterThanOrEqual(5)
-    expect(kept.gifts + kept.signups).toBe(truth.gifts.length + truth.signups.length - kept.waiting)
+    const counts = await readCounts()
+    expect(counts.waiting).toBeGreaterThanOrEqual(5)
+    expect(counts.gifts + counts.signups).toBe(truth.gifts.length + truth.signups.length - counts.waiting)
 
-    // Still there as it is: nothing new, and nothing resolved.
+    // The source has not changed: nothing is new, and nothing resolved.
     await readAfter(1)
-    expect(await readCounts()).toEqual(kept)
+    expect(await readCounts()).toEqual(counts)
 
     account.emulator.faults.length = 0
     await readRange('2015-01-01', '2026-11-22')
@@ -150,7 +150,7 @@ describe('the time of a gift or a signup', () => {
   })
 })
 
-test('an old row that cannot be read at first and can be the next day lands, and nothing stays in quarantine', async () => {
+test('an old row that becomes readable the next day lands, and nothing stays in quarantine', async () => {
   const has = (item: unknown, text: string) => JSON.stringify(item).includes(text)
   changeBoth((item) => (has(item, '2026-10') ? withTime(item, () => 'soon') : item))
   const oldest = first(firstChannel(account.emulator).records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt))
@@ -165,7 +165,7 @@ test('an old row that cannot be read at first and can be the next day lands, and
   expect((await readCounts()).waiting).toBe(0)
 })
 
-test('a gift that cannot be read stays in quarantine, also where it comes with a wider range than is planned', async () => {
+test('an unreadable gift stays in quarantine even if it comes with a wider range than planned', async () => {
   const { channel, gift } = firstRows(account.emulator)
   const withdrawn = { ...gift, giftId: 777_001, givenAt: account.hoursAgo(10) }
   channel.gifts.add(withdrawn, { ...gift, giftId: 777_002, givenAt: account.hoursAgo(39) })
@@ -179,7 +179,7 @@ test('a gift that cannot be read stays in quarantine, also where it comes with a
   expect(await readCounts()).toMatchObject({ waiting: 1 })
 })
 
-test('rows that cannot be read and differ in every answer keep no range from being read to rest', async () => {
+test('unreadable rows that differ in every answer do not keep a range from settling', async () => {
   const { emulator, clock } = account
   const { channel, gift, record } = firstRows(emulator)
   const gone = { ...gift, type: 'cash' as const, giftId: 777_001, givenAt: account.hoursAgo(2) }

@@ -24,15 +24,15 @@ async function readAfter(hours: number, names = 'gifts') {
   return streams.gifts?.slices
 }
 
-/** A gift a minute of the first channel, so that they fill two pages; the last one was so many hours ago. */
+/** Adds a gift a minute to the first channel, two pages of them; the last one was `hours` ago. */
 function addTwoPages(hours: number): void {
   const { gifts } = firstChannel(account.emulator)
   const last = account.hoursAgo(hours)
   for (let minute = 0; minute < 130; minute++) gifts.add({ ...first(gifts.rows), givenAt: last - minute * 60 })
 }
 
-/** From when on gifts were asked for since so many calls, by the day; each once. */
-function askedSince(calls: number): readonly string[] {
+/** The first days of the ranges of gifts that were requested after the first `calls` calls; each day once. */
+function daysRequestedSince(calls: number): readonly string[] {
   const days = account.emulator.calls.slice(calls).map(({ params }) => String(params.startTime).slice(0, 10))
   return [...new Set(days)].sort()
 }
@@ -42,7 +42,7 @@ async function readProven() {
   return (await proven.execute(account.database.db)).rows
 }
 
-/** Of gifts, and of signups. */
+/** The number of gifts marked as removed, and of signups. */
 async function countRemoved(): Promise<readonly number[]> {
   const { db } = account.database
   const rows = await Promise.all(['gifts', 'signups'].map((name) => readStreamTable(db, name, { isRemoved: true })))
@@ -52,7 +52,7 @@ async function countRemoved(): Promise<readonly number[]> {
 test.each<[string, FaultEffect]>([
   ['blank', noRows()],
   ['halved', withheldRows((item) => JSON.stringify(item).length % 2 === 0)],
-])('a %s first answer to a list without a total is made good an hour later, and agreed', async (_, effect) => {
+])('a %s first answer of a list without a total is corrected an hour later, and then agreed', async (_, effect) => {
   account.emulator.faults.push({ effect, endpoint: 'giftRunning' })
   expect(await readAfter(0)).toMatchObject({ unverifiable: 4, agreed: 0 })
   account.emulator.faults.splice(0)
@@ -63,7 +63,7 @@ test.each<[string, FaultEffect]>([
   expect(await readAfter(1)).toMatchObject({ unverifiable: 4, agreed: 4 })
 })
 
-test('an empty answer is not believed because some of its rows were missing before', async () => {
+test('an empty answer is not believed merely because some of its rows were missing before', async () => {
   addTwoPages(1)
   await readAfter(0)
   const read = async (effect: FaultEffect) => {
@@ -75,11 +75,11 @@ test('an empty answer is not believed because some of its rows were missing befo
   expect([await read(withoutSome), await read(withoutSome), await read(noRows())]).toEqual([3, 0, 3])
 })
 
-test('the history of gifts is read a second time when an hour has passed, and then no more', async () => {
+test('the history of gifts is read a second time after an hour, and then no more', async () => {
   await readAfter(0)
   const soon = account.emulator.calls.length
   expect(await readAfter(0.5)).toMatchObject({ agreed: 0 })
-  expect(askedSince(soon)).not.toContain('2014-12-31')
+  expect(daysRequestedSince(soon)).not.toContain('2014-12-31')
 
   const later = account.emulator.calls.length
   expect(await readProven()).toEqual([{ last_proof: 'unverifiable', is_proven: false }])
@@ -87,15 +87,15 @@ test('the history of gifts is read a second time when an hour has passed, and th
   expect(await readProven()).toEqual([{ last_proof: 'agreed', is_proven: true }])
   const partitions = { agreed: 4, unverifiable: 0 }
   expect(await account.runJson(status)).toMatchObject({ streams: { gifts: { partitions } } })
-  // Whether the newest days of a list are asked for by themselves too depends on which list comes first.
-  expect(askedSince(later).filter((day) => day < '2026-11')).toEqual(['2014-12-31'])
+  // Whether the newest days of a list are also requested by themselves depends on which list comes first.
+  expect(daysRequestedSince(later).filter((day) => day < '2026-11')).toEqual(['2014-12-31'])
   const after = account.emulator.calls.length
   await readAfter(24)
-  expect(askedSince(after)).toEqual(['2026-11-19'])
+  expect(daysRequestedSince(after)).toEqual(['2026-11-19'])
   expect(account.emulator.calls.length - after).toBe(7)
 })
 
-test('a row that is lost at the border of two pages comes with the second reading, which has other pages', async () => {
+test('a row lost between two pages comes with the second reading, which has other page boundaries', async () => {
   addTwoPages(240)
   account.emulator.faults.push({ effect: missingRow(), endpoint: 'giftRunning', page: 2 })
   await readAfter(0)
@@ -106,7 +106,7 @@ test('a row that is lost at the border of two pages comes with the second readin
   expect(await countRemoved()).toEqual([0, 0])
 })
 
-test('withdrawn rows that grow older than the lookback are marked all the same, and their ranges settle with the next', async () => {
+test('withdrawn rows are marked even beyond the lookback, and their ranges settle with the next readings', async () => {
   const channel = firstChannel(account.emulator)
   const { signups } = first(channel.questionnaires.rows)
   await readAfter(0, unproven)
@@ -133,7 +133,7 @@ test('withdrawn rows that grow older than the lookback are marked all the same, 
   expect((await unsettled.execute(account.database.db)).rows).toEqual([])
 })
 
-test('the only gift of a channel is marked when two empty readings an hour apart miss it, and not before', async () => {
+test('the only gift of a channel is marked after two empty readings an hour apart, and not before', async () => {
   const { gifts } = firstChannel(account.emulator)
   const given = gifts.rows.filter(({ type }) => type === 'cash').sort((a, b) => b.givenAt - a.givenAt)
   for (const gift of given.slice(1)) gifts.remove(gift)
@@ -147,7 +147,7 @@ test('the only gift of a channel is marked when two empty readings an hour apart
   expect(marks).toEqual([0, 0, 1, 1])
 })
 
-test('what does not come on three nights of empty answers is back with the first night that has it', async () => {
+test('rows missing on three nights of empty answers are back with the first night that has them', async () => {
   const { channel, gift, form, signup } = firstRows(account.emulator)
   channel.gifts.add({ ...gift, givenAt: account.hoursAgo(1) })
   form.signups.add({ ...signup, signedUpAt: account.hoursAgo(1) })
@@ -161,17 +161,17 @@ test('what does not come on three nights of empty answers is back with the first
   await account.expectTruth(['gifts', 'signups'])
 })
 
-test('a job with a long lookback skips no day of what nightly syncs have read and the ledger has joined', async () => {
+test('a job with a long lookback skips no day that nightly syncs have read and the ledger has merged', async () => {
   await readAfter(0)
   for (let night = 0; night < 12; night++) await readAfter(24)
   const calls = account.emulator.calls.length
   const deep = `export default { cron: '@weekly', streams: ['gifts'], lookbackDays: { gifts: 5 } }`
   const settings = { LIVEHOUSE_JOBS_DIR: createJobsFolder({ deep }) }
   expect(await account.run(run, ['deep'], settings)).toMatchObject({ code: 0 })
-  expect(first(askedSince(calls))).toBe('2026-11-16')
+  expect(first(daysRequestedSince(calls))).toBe('2026-11-16')
 })
 
-test('a settled range in which a backfill misses a gift is read again by the next sync, and no other is', async () => {
+test('the next sync reads again a settled range in which a backfill misses a gift, and no other', async () => {
   const { gifts } = firstChannel(account.emulator)
   await readAfter(0)
   await readAfter(1)
@@ -182,10 +182,10 @@ test('a settled range in which a backfill misses a gift is read again by the nex
   const calls = account.emulator.calls.length
   await readAfter(24)
   expect(await countRemoved()).toEqual([1, 0])
-  expect(askedSince(calls)).not.toContain('2014-12-31')
+  expect(daysRequestedSince(calls)).not.toContain('2014-12-31')
 })
 
-test('an empty answer for one day does not make one for all days believed', async () => {
+test('an empty answer for one day does not make an empty answer for all days credible', async () => {
   const { records } = firstChannel(account.emulator)
   const record = first(records.rows)
   for (let n = 0; n < 160; n++) {
@@ -203,7 +203,7 @@ test('an empty answer for one day does not make one for all days believed', asyn
   }
 })
 
-test('a visit that was not over when it was first read is read again until it is, unless it had lasted for weeks', async () => {
+test('a visit that was not over when read is read again until it is, unless it had lasted for weeks', async () => {
   const { records } = firstChannel(account.emulator)
   const [record, leftAt] = [first(records.rows), account.hoursAgo(0.5)]
   const visit = { ...record, recordId: '5', enteredAt: leftAt - 5 * 86_400, leftAt }

@@ -15,10 +15,10 @@ const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
 const readVisits = async () => await account.sync('watch_records')
 
-test('an empty answer for a part of a range is not believed that was cut when its rows had come', async () => {
+test('an empty answer for a part is not believed if its rows came before the range was cut', async () => {
   let [whole, held]: unknown[] = []
   let isRead = false
-  /** In one piece the list shows a row of each page twice and lacks another. */
+  /** Read in one piece, the list shows a row of each page twice and lacks another. */
   const twice = changedRows((item, index) => {
     if (index === 0) held = item
     return index === 1 ? held : item
@@ -39,12 +39,12 @@ test('an empty answer for a part of a range is not believed that was cut when it
 test.each([
   ['watch_records', 'userRecordList'],
   ['signups', 'signupRecord'],
-] as const)('parts of %s are held against what was announced when they were cut', async (stream, endpoint) => {
+] as const)('parts of %s are compared with the total announced when they were cut', async (stream, endpoint) => {
   fill(account.emulator, { [stream]: 1200 }, 400)
   let [whole, isHiding]: [number?, boolean?] = []
   const query = (asked: ListQuery) => {
     whole ??= asked.to
-    // To count the parts it asks for few rows of each, and for a minute to see whether rows are found by their time.
+    // Not what counts the parts (pages of 10), nor what checks that rows are found by their time (a minute).
     isHiding = asked.to !== whole && asked.pageSize !== 10 && (asked.to ?? 0) - (asked.from ?? 0) > 3 * MINUTE
     return asked
   }
@@ -57,7 +57,7 @@ test.each([
   await syncTruly(account, stream)
 })
 
-test('parts that are cut again are held against what was announced at the first cut', async () => {
+test('parts that are cut again are compared with the total announced at the first cut', async () => {
   const { records } = firstChannel(account.emulator)
   fill(account.emulator, { watch_records: 4000 }, 400)
   const gone = records.rows.filter((_, index) => index % 2 === 0)
@@ -77,7 +77,7 @@ test('parts that are cut again are held against what was announced at the first 
   await syncTruly(account, 'watch_records')
 })
 
-test('half of a list that vanishes while rows arrive is not taken for gone', async () => {
+test('half of a list that vanishes while rows arrive does not count as gone', async () => {
   const { records } = firstChannel(account.emulator)
   const model = first(records.rows)
   const gone = records.rows.filter((_, index) => index % 2 === 0)
@@ -102,7 +102,7 @@ test('two empty answers within an hour settle no history', async () => {
   for (const stream of ['watch_records', 'signups']) await syncTruly(account, stream, 0.1)
 })
 
-test('late signups, one in each reading: all land, and those that come behind the pages too', async () => {
+test('with a late signup in each reading, all land, and those past the last page too', async () => {
   const { form, signup } = firstRows(account.emulator)
   const now = account.hoursAgo(0)
   for (const row of form.signups.rows.slice()) form.signups.remove(row)
