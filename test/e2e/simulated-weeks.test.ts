@@ -29,9 +29,9 @@ const NIGHTS = 14
 /** 10:00 in Shanghai. */
 const START = Date.parse('2026-11-20T02:00:00Z')
 const OLD_RECORDS = 2500
-/** When processes come and go. As in `model.test.ts`: the same each time, unless `MODEL_SEED` says otherwise. */
+/** Decides when processes come and go: as in `model.test.ts` the same each time, unless `MODEL_SEED` says otherwise. */
 const SEED = process.env.MODEL_SEED ?? '1472942793'
-/** What happens on some of the nights, the first being 0; the service is away while there is old history to read. */
+/** Nights, counted from 0, on which something happens. The service is away while there is old history to read. */
 const AWAY = 1
 const NEW_FIELD = 4
 const UNKNOWN = { from: 7, goneOn: 9, to: 12 }
@@ -41,10 +41,10 @@ const jobs = createJobsFolder({
   history: `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true }`,
 })
 
-/** Processes of `livehouse serve`, as far as they can be within this one, by what ends them. */
+/** Simulated processes of `livehouse serve`, by the controller that ends them. */
 const live = new Map<AbortController, Promise<VerbRun>>()
 let whenServed = Promise.withResolvers<void>()
-/** Runs at work: the queue keeps to real time, and schedules wait for it. */
+/** The number of runs under way. The queue runs in real time, and simulated time waits for it. */
 let atWork = 0
 const info: Log['info'] = (event) => {
   if (event === 'serve.started') whenServed.resolve()
@@ -57,11 +57,11 @@ const began = wallTimeAt(START, timeZone)
 const endsAt = began + (NIGHTS + 2) * DAY
 const rolling = createRollingWorld({ seed: 3, channels: 2, viewers: 40, days: NIGHTS + 6, endsAt, timeZone }, began)
 const emulator = ofFile(() => startEmulator({ clock, world: rolling.world }))
-/** What the receiver was told, in order: `raised run=run nightly`. */
-const told: string[] = []
+/** The notices that the receiver got, in order, such as `raised run=run nightly`. */
+const notices: string[] = []
 const receiver = ofFile(() =>
   startScriptedService(({ body }) => {
-    for (const { event, cause } of Object(body).events) told.push(`${event} ${cause}`)
+    for (const { event, cause } of Object(body).events) notices.push(`${event} ${cause}`)
     return { json: {} }
   }),
 )
@@ -83,7 +83,7 @@ const environment = () => ({
   LIVEHOUSE_ALERT_WEBHOOK: receiver.url,
 })
 
-/** Time stands until it serves. */
+/** Starts a process. Time stands still until it serves. */
 async function start(): Promise<void> {
   const controller = new AbortController()
   whenServed = Promise.withResolvers()
@@ -92,7 +92,7 @@ async function start(): Promise<void> {
   await Promise.race([whenServed.promise, ended])
 }
 
-/** As SIGTERM does. */
+/** Ends a process as SIGTERM does. */
 async function end(served: AbortController): Promise<void> {
   const ended = live.get(served)
   live.delete(served)
@@ -111,7 +111,7 @@ async function passTime(untilMs: number): Promise<void> {
   }
 }
 
-/** SIGTERM at the n-th call from now on, in the middle of a run. */
+/** Sends all processes SIGTERM at the n-th call from now on, in the middle of a run. */
 function terminateAtCall(number: number): void {
   let calls = 0
   const terminate = (answer: Answer): Answer => {
@@ -129,32 +129,32 @@ function faultsOf(night: number): readonly Fault[] {
   return []
 }
 
-/** Each cause once, and its end once, whichever process was there to tell. */
+/** Each cause is raised once and cleared once, whichever process notices it. */
 function expectedNotices(): readonly string[] {
   const [, channelId = ''] = emulator.channelIds
   const bothOf = (cause: string) => [`raised ${cause}`, `cleared ${cause}`]
   return [
     ...['run=run nightly', 'run=run history', 'run=run nightly'].flatMap(bothOf),
-    // That it was seen has no end.
+    // A new field is never cleared.
     'raised field=visitors/mood',
     ...bothOf(`channel=${channelId}`),
   ]
 }
 
-test('over weeks, with processes that come and go, each night runs once, leaves no gap and tells what is to be told', async () => {
+test('over weeks of processes coming and going, each night runs once, leaves no gap and sends its alerts', async () => {
   const seed = SEED === 'random' ? randomInt(2 ** 31) : Number(SEED)
   process.stdout.write(`simulated weeks: seed ${seed}\n`)
   const random = createRandom(seed)
   await start()
   for (let day = 0; day < NIGHTS; day++) {
     const morning = START + day * 24 * HOUR
-    // Away for any part of the day, but there at some time before the next night: then that is made up for.
+    // All may be away for part of the day, but one is there before the next night, and makes up for the last one.
     await passTime(morning + random.between(1, 8) * HOUR)
     if (random.chance(0.4)) await endAll()
     // Before the night's first job is due, at 00:20.
     await passTime(morning + random.between(9, 13) * HOUR)
     emulator.faults.push(...faultsOf(day))
-    // An interrupted run counts the channels that it did not find, which would change what is told of each night.
+    // An interrupted run counts the channels that it did not find, which would change the notices of a night.
     const isUnknown = day >= UNKNOWN.from && day <= UNKNOWN.to
     if (random.chance(0.4) && !isUnknown) terminateAtCall(random.between(1, 60))
     if (random.chance(0.7) || (live.size > 0 && random.chance(0.3))) await start()
@@ -177,8 +177,8 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
     return { local_time: `${formatWallDate(began + (night + 1) * DAY)} 02:15:00`, status: 'ended', outcome }
   })
   expect(runs).toEqual(nights)
-  expect(told.toSorted()).toEqual(expectedNotices().toSorted())
-  for (const [cause, events] of Map.groupBy(told, (line) => line.replace(/^\w+ /, ''))) {
+  expect(notices.toSorted()).toEqual(expectedNotices().toSorted())
+  for (const [cause, events] of Map.groupBy(notices, (line) => line.replace(/^\w+ /, ''))) {
     const isInTurn = events.every((line, index) => line.startsWith(index % 2 === 0 ? 'raised ' : 'cleared '))
     expect([cause, isInTurn]).toEqual([cause, true])
   }
@@ -191,25 +191,25 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
     expect(Math.min(...reached), name).toBeGreaterThan(began + (NIGHTS - 1) * DAY)
   }
 
-  // Ten calls a day, each taken before it was made, none refused, and all of what only version 1 has.
+  // Ten calls a day, each reserved before it is made, none refused, and all records that only version 1 has.
   const old = emulator.calls.filter(({ endpoint }) => endpoint === 'userRecords')
   const perDay = Map.groupBy(old, ({ at }) => formatWallDate(wallTimeAt(at, timeZone)))
-  const taken = await database.db
+  const reserved = await database.db
     .selectFrom('livehouse_ops.call_budget')
     .select(['scope', sql<string>`service_day::text`.as('day'), 'calls'])
     .orderBy('service_day')
     .execute()
-  expect(taken.map(({ scope, day }) => `${scope} ${day}`)).toEqual([...perDay.keys()].map((day) => `account ${day}`))
-  for (const { day, calls } of taken) {
+  expect(reserved.map(({ scope, day }) => `${scope} ${day}`)).toEqual([...perDay.keys()].map((day) => `account ${day}`))
+  for (const { day, calls } of reserved) {
     expect(calls, day).toBeLessThanOrEqual(10)
-    // One that SIGTERM stopped before it was made stays taken.
+    // A call that SIGTERM stopped before it was made stays reserved.
     expect(perDay.get(day)?.length, day).toBeLessThanOrEqual(calls)
   }
   expect(emulator.calls.filter(({ status }) => status === 429)).toEqual([])
   const { rows } = await sql`select from livehouse.watch_records where api_version = 1`.execute(database.db)
   expect(rows.length).toBeGreaterThan(OLD_RECORDS)
 
-  // What has come since the last night is for the next.
+  // The next night reads what has come since the last one.
   await endAll()
   await start()
   await clock.runTo(START + (NIGHTS + 1) * 24 * HOUR)

@@ -16,7 +16,7 @@ import { TIME_ZONE } from '../helpers/sync-streams.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const EVIL = `${'word'.repeat(8)}<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`
-/** A page renews itself at most this late. */
+/** A page refreshes itself within this time. */
 const RENEWED_MS = 60_000
 
 if (chromiumPath === undefined) {
@@ -30,7 +30,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     const { db } = started.database
     await claimSource(db, { baseUrl: 'http://a', appId: null, timeZone: TIME_ZONE })
     await started.sync()
-    // The pipeline of tests writes down no end of its runs.
+    // The test pipeline does not record the end of its runs.
     await sql`update livehouse_ops.runs set status = 'ok', finished_at = started_at`.execute(db)
     const [first] = started.emulator.channelIds
     await sql`delete from livehouse_ops.slices where partition = ${`channel=${first}`}`.execute(db)
@@ -70,7 +70,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     expect(complaints).toEqual([])
   })
 
-  test('names of strangers stay text on every page', async () => {
+  test('untrusted names stay text on every page', async () => {
     await using opened = await open('/')
     const { page, complaints, goTo } = opened
     for (const path of [...allPaths(), `/channels?q=${encodeURIComponent(EVIL)}`]) {
@@ -84,13 +84,13 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     expect(await page.locator('main').innerText()).toContain('<script>window.broken=1</script>')
   })
 
-  test('a finger hits what it points at, and the keyboard reaches days, parts of the page and what it does', async () => {
-    const asked: string[] = []
+  test('targets are large enough for a finger, and the keyboard reaches days, sections and actions', async () => {
+    const requested: string[] = []
     const actions: OperatorActions = {
-      runJob: async (job) => (asked.push(job), 'queued'),
+      runJob: async (job) => (requested.push(job), 'queued'),
       cancelRun: async () => true,
       retryQuarantine: async () => null,
-      reopen: async ({ channels = [] }) => (asked.push(...channels), null),
+      reopen: async ({ channels = [] }) => (requested.push(...channels), null),
     }
     const job = { name: 'nightly', cron: '15 2 * * *', timeZone: TIME_ZONE, streams: [], channels: 'all' } as const
     const readJobs = async () => [{ ...job, next: undefined, last: undefined }]
@@ -131,11 +131,11 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await tabTo(page, '.action button')
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/runs$/)
-    expect(asked).toEqual(['nightly', first])
+    expect(requested).toEqual(['nightly', first])
     expect(complaints).toEqual([])
   })
 
-  test('without JavaScript everything can be read', async () => {
+  test('the page can be read without JavaScript', async () => {
     await using opened = await open('/', { javaScriptEnabled: false })
     const { page } = opened
     await page.locator('#chart-rows summary').click()
@@ -144,7 +144,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     expect(await page.locator('#coverage .days').nth(1).innerText()).toContain('until')
   })
 
-  test('the keyboard reaches everything, the content first', async () => {
+  test('the keyboard reaches the content first, and then the search', async () => {
     await using opened = await open('/channels')
     const { page } = opened
     await page.keyboard.press('Tab')
@@ -159,14 +159,14 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     expect(await page.locator('#channels tbody tr').count()).toBe(1)
   })
 
-  // Every page in each language, each colour scheme, narrow and wide; at another width in the other scheme the first alone.
+  // Every page in each language at one width and scheme; the first page also at another width in the other scheme.
   test.each([
     ['en', [390, 'light'], [768, 'dark']],
     ['zh-CN', [1280, 'dark'], [1920, 'light']],
-  ] as const)('axe finds nothing, and nothing sticks out of large text: %s, %j, %j', async (locale, first, second) => {
+  ] as const)('axe finds nothing, and large text overflows no page: %s, %j, %j', async (locale, first, second) => {
     const runAxe = `${axe.source}; axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })
       .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`
-    // Growing: a chart that has to shrink sticks out until it is drawn again.
+    // In rising order: a chart that has to shrink overflows until it is drawn again.
     const widths = [...new Set([360, 768, first[0], second[0]])].toSorted((a, b) => a - b)
     await using opened = await open('/', { locale, bypassCSP: true, reducedMotion: 'reduce' })
     const { page, goTo } = opened
@@ -177,8 +177,8 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
         await page.emulateMedia({ colorScheme })
         if (width === 360) await goTo(path)
         const isRead = width === first[0] || (width === second[0] && path === '/')
-        const found = isRead ? await page.evaluate(runAxe) : []
-        expect([path, width, found, await overflow(page)]).toEqual([path, width, [], 0])
+        const violations = isRead ? await page.evaluate(runAxe) : []
+        expect([path, width, violations, await overflow(page)]).toEqual([path, width, [], 0])
         if (width !== 360 && width !== 768) continue
         await page.evaluate('document.documentElement.style.fontSize = "200%"')
         expect([path, width, await overflow(page)]).toEqual([path, width, 0])
@@ -188,7 +188,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     }
   })
 
-  test('rows in quarantine are closed, and what was opened stays open when the list is renewed', async () => {
+  test('quarantined rows start closed, and an opened one stays open when the list refreshes', async () => {
     const at = { stream: 'visitors', partition: 'channel=9', runId: '1', timeZone: TIME_ZONE, asked: undefined }
     const items = ['1', '2'].map((raw) => ({ raw, reason: 'user_id is null', path: '', headers: null }))
     await quarantineItems(pipeline.database.db, { ...at, seenAt: new Date(pipeline.clock.nowMs - 90_000) }, items)
@@ -205,7 +205,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await sql`delete from livehouse_ops.quarantine`.execute(pipeline.database.db)
   })
 
-  test('a run is shown as it goes, and its end renews the page, without loading it again', async () => {
+  test('a run shows its progress, and its end updates the page without a reload', async () => {
     await using opened = await open('/')
     const { page, complaints } = opened
     await page.evaluate('window.isTheSame = true')

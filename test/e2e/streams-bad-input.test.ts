@@ -19,7 +19,7 @@ import { startPipeline } from '../helpers/start-pipeline.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { pageOf } from '../helpers/scripted-pages.ts'
 
-/** Streams whose items are objects, with a text field and another one of each. */
+/** Streams whose items are objects, each with a text field and another field. */
 const objects: readonly (readonly [string, string, string, string])[] = [
   ['visitorList', 'visitors', 'nick', 'watch_time'],
   ['userRecordList', 'watch_records', 'nick', 'watch_time'],
@@ -28,13 +28,13 @@ const objects: readonly (readonly [string, string, string, string])[] = [
   ['managersUsage', 'manager_usage', 'costType', 'costLimit'],
 ]
 
-/** For an index. */
+/** Too long for an index. */
 const tooLong = Array.from({ length: 4000 }, (_, index) => (index * 7919).toString(36)).join('')
 const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`)
 
 const start = async () => await startPipeline({ channels: 1, days: 1 })
 
-test('unreadable values and unknown fields stand in extra, exactly, and a row that is none in quarantine: told once over all runs', async () => {
+test('bad values and unknown fields go to extra, non-rows to quarantine; unknown fields are logged once', async () => {
   await using pipeline = await start()
   for (const [endpoint, , text, other] of objects) {
     for (const effect of [
@@ -71,12 +71,12 @@ test('unreadable values and unknown fields stand in extra, exactly, and a row th
   }
   const { rows } = await sql`select distinct nickname from livehouse.visitors`.execute(pipeline.database.db)
   expect(rows).toEqual([{ nickname: 'a\ufffd👍' }])
-  const { rows: kept } = await sql`
+  const { rows: quarantined } = await sql`
     select distinct stream, raw from livehouse_ops.quarantine`.execute(pipeline.database.db)
-  expect(new Set(kept)).toEqual(new Set(objects.map(([, stream]) => ({ stream, raw: '["no",{"row":""}]' }))))
+  expect(new Set(quarantined)).toEqual(new Set(objects.map(([, stream]) => ({ stream, raw: '["no",{"row":""}]' }))))
 })
 
-test('what is too long for an index is no key: quarantine; a visit whose viewer id or field name is lands with it', async () => {
+test('a key too long for an index is quarantined; a visit with such a viewer id or field name lands', async () => {
   await using pipeline = await start()
   const { faults } = pipeline.emulator
   faults.push({ effect: fieldValue('user_id', tooLong, 0), endpoint: 'visitorList' })
@@ -119,7 +119,7 @@ test('headers, cells and answers are free text: NUL, lone surrogates, emoji, ten
 
 const nestedObjects = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`)
 
-/** Every JSON type and its far ends, and what services have been seen to send. */
+/** Every JSON type and its extremes, and what services have been seen to send. */
 const kinds: readonly (readonly unknown[])[] = [
   [undefined, null, true, false, '', ' ', 'x', {}, [], [[]], [null], { a: 1 }],
   [0, -0, 1, -1, 0.1, -0.5, 1e-7, 1e21, 1e308, -1e308, 5e-324, 2 ** 31, 2 ** 53, 32_768],
@@ -135,10 +135,10 @@ const kinds: readonly (readonly unknown[])[] = [
   ['127.0.0.1', '::1', 'fe80::1%eth0', '::ffff:1.2.3.4', '1.2.3.4/8', '256.1.1.1', '1.2.3'],
 ]
 const extremes = kinds.flat()
-/** What would take too long in every field. */
+/** Values that would take too long in every field. */
 const huge: readonly unknown[] = ['x'.repeat(1_000_000), nestedObjects(90), 10n ** 140_000n]
 
-/** An item of which one field holds `value`; all that make up its key are its own. */
+/** An item with `value` in one field, and a key of its own. */
 function itemWith(stream: Stream, field: string, value: unknown, number: number): unknown {
   const key = Object.fromEntries(
     Object.values(stream.columns).flatMap(({ type, source }) =>
@@ -150,7 +150,7 @@ function itemWith(stream: Stream, field: string, value: unknown, number: number)
   return { ...key, [field]: value }
 }
 
-/** A row of cells of which one holds `value`, under headers of which one does. */
+/** A row of cells with `value` in one cell, and in the header of that cell. */
 function cellsWith(cell: number, value: unknown, number: number) {
   const title: unknown[] = ['用户ID', '昵称', '手机号', '公司', '职位', '报名时间']
   const cells: unknown[] = [`u${number}`, 'n', 'p', 'x', 'y', '2026-11-20 10:00:00']
@@ -208,7 +208,7 @@ test.each([
   ['Australia/Lord_Howe', '2026-10-04 02:15:00', '2026-10-03T15:45:00Z'],
   ['Asia/Shanghai', '2024-02-29 08:00', '2024-02-29T00:00:00Z'],
   ['Asia/Shanghai', '2026-11-20T10:00:00+05:45', '2026-11-20T04:15:00Z'],
-])('in %s the clock reading %s is %s, also where it is skipped or repeated', async (zone, raw, instant) => {
+])('in %s the wall time %s is %s, even where it is skipped or repeated', async (zone, raw, instant) => {
   const read = itemReader(visitors, { partition: { channel: '9' }, serviceDay: '2026-11-20' })
   const item = read({ user_id: `${zone} ${raw}`, first_login_time: raw }, pageOf([]))
   await load(visitors, item.kind === 'row' ? [item.row] : [], zone)

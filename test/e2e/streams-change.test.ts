@@ -50,7 +50,7 @@ function changeEverything(world: World): void {
   addLike(world.managers, () => ({ id: '9007199254740995', username: '0099', outerId: '' }))
 }
 
-/** What a sync wrote, by table: rows that are new or of other content, and nothing else, in its own name. */
+/** The number of rows that a sync wrote, by table. Each must be new or have other content, and carry its run id. */
 async function syncAndCompare(pipeline: TestPipeline): Promise<Readonly<Record<string, number>>> {
   const before = new Map((await readRowVersions(pipeline.database.db)).map((row) => [`${row.table} ${row.key}`, row]))
   expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
@@ -70,7 +70,7 @@ function expectWritten(row: RowVersion, before: RowVersion | undefined, runId: s
   expect(row.inserted_at).toBe(before?.inserted_at ?? row.inserted_at)
 }
 
-test('after a change in every stream only what changed is written, and changed_at and run_id moved only there', async () => {
+test('after a change in every stream only changed rows are written, with new changed_at and run_id', async () => {
   await using pipeline = await startPipeline({ viewers: 60, days: 1 })
   await pipeline.sync()
   await pipeline.expectTruth()
@@ -96,7 +96,7 @@ test('after a change in every stream only what changed is written, and changed_a
   expect(await syncAndCompare(pipeline)).toEqual({})
 })
 
-test('a question that is added, removed, renamed or moved later updates the signups in place and inserts none', async () => {
+test('a question that is added, removed, renamed or moved updates signups in place and inserts none', async () => {
   await using pipeline = await startPipeline({ channels: 2, viewers: 60, days: 1 })
   const streams = ['questionnaires', 'signups'] as const
   await pipeline.sync({ streams })
@@ -124,12 +124,12 @@ test('a question that is added, removed, renamed or moved later updates the sign
   }
 })
 
-// One warehouse, filled once: whatever the spec leaves open, the same world is the same rows, and nothing is written.
+// Filled once: whatever the spec leaves open, the same world gives the same rows, and nothing is written.
 const pipeline = ofFile(() => startPipeline({ channels: 2, viewers: 40, seed: 4 }))
 let filled: readonly RowVersion[]
 
 beforeAll(async () => {
-  // What ends in this second may lie outside of a range that is asked for.
+  // Visits that end in this second may lie outside of the range that is requested.
   pipeline.clock.nowMs += 1000
   await pipeline.sync()
   await pipeline.expectTruth()
@@ -138,7 +138,7 @@ beforeAll(async () => {
 
 async function expectNothingWritten(switches: Partial<Switches>, options: SyncOptions = {}): Promise<void> {
   Object.assign(pipeline.emulator.switches, defaultSwitches, switches)
-  // What is covered is forgotten, so that all of it is read again.
+  // Without coverage, everything is read again.
   await pipeline.database.db.deleteFrom('livehouse_ops.slices').execute()
   const result = await pipeline.sync(options)
   expect(result).toMatchObject({ status: 'ok', errors: [] })
@@ -153,17 +153,17 @@ async function expectNothingWritten(switches: Partial<Switches>, options: SyncOp
   expect(await readRowVersions(pipeline.database.db)).toEqual(filled)
 }
 
-describe('the same rows, and nothing written', () => {
+describe('reading the same world again writes nothing', () => {
   test.each([2, 51])('in pages of %i', async (pageSize) => {
     await expectNothingWritten({}, { pageSize })
   })
 
-  test('in pages of one, where rows have an id', async () => {
+  test('in pages of one, for streams whose rows have an id', async () => {
     const keyed = streams.filter(({ identity }) => identity === undefined).map(({ name }) => name)
     await expectNothingWritten({}, { pageSize: 1, streams: keyed })
   })
 
-  // Of each of them one value in one row at least; the pages above are of a service as it is by default.
+  // Each switch has another value than its default in at least one row; the tests above use the defaults.
   test.each<Partial<Switches>>([
     { rowOrder: 'time-asc', filterEnds: 'exclusive', emptyLists: 'null' },
     { visitorOrder: 'first-login', filterEnds: 'exclusive', recordFilterTime: 'leave', totals: 'text' },
@@ -177,7 +177,7 @@ describe('the same rows, and nothing written', () => {
   })
 })
 
-test('the viewer of a gift may be told never, always or now and then: rows are updated in place, none is added', async () => {
+test('a gift that names its viewer never, always or at times is updated in place, and none is added', async () => {
   for (const giftVisitor of ['never', 'always', 'some'] as const) {
     Object.assign(pipeline.emulator.switches, defaultSwitches, { giftVisitor })
     await pipeline.database.db.deleteFrom('livehouse_ops.slices').execute()

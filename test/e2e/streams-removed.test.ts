@@ -9,16 +9,16 @@ import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
-/** Of these nothing moves by itself. */
+/** Streams whose lists do not change by themselves. */
 const atRest = ['visitors', 'gifts', 'questionnaires', 'signups']
-// Enough of everything for a drop to be one.
+// Enough rows of every kind for a drop to count as one.
 const pipeline = ofTest(async () => {
   const started = await startPipeline({ channels: 1, viewers: 260, days: 1 })
   await started.sync({ streams: atRest })
   return started
 })
 
-/** Reads all that stands still; what was marked, by stream. */
+/** Reads the streams at rest. @returns how many rows were marked as removed, by stream */
 async function sync(expectedStatus = 'ok') {
   const result = await pipeline.sync({ streams: atRest })
   expect(result.status, JSON.stringify(result.errors)).toBe(expectedStatus)
@@ -35,7 +35,7 @@ async function countMarked() {
   return rows[0]
 }
 
-/** Takes the last visitor, gift and signup away. @returns a way to put them back */
+/** Removes the last visitor, gift and signup. @returns a function that puts them back */
 function removeLast(): () => void {
   const { visitors, gifts, questionnaires } = firstChannel(pipeline.emulator)
   const undo = [visitors, gifts, first(questionnaires.rows).signups].map((list) => {
@@ -50,7 +50,7 @@ function removeLast(): () => void {
 
 const none = { visitors: 0, gifts: 0, signups: 0 }
 const oneEach = { visitors: 1, gifts: 1, signups: 1 }
-const mend = () => void pipeline.emulator.faults.splice(0)
+const clearFaults = () => void pipeline.emulator.faults.splice(0)
 
 describe('removed_at of visitors, gifts and signups', () => {
   test('is set by the second proven reading that misses a row, and cleared when it is back', async () => {
@@ -104,7 +104,7 @@ describe('removed_at of visitors, gifts and signups', () => {
     for (const endpoint of ['visitorList', 'signupRecord'] as const) pipeline.emulator.faults.push({ effect, endpoint })
     for (let reading = 0; reading < 3; reading++)
       expect(await sync('partial')).toMatchObject({ visitors: 0, signups: 0 })
-    mend()
+    clearFaults()
     expect(await sync()).toMatchObject({ visitors: 1, signups: 1 })
   })
 })
@@ -116,10 +116,10 @@ describe('a surprise drop', () => {
       where is_drop and run_id = (select max(run_id) from livehouse_ops.runs)`.execute(pipeline.database.db)
     return rows.map(({ drop }) => drop).toSorted()
   }
-  // Without questionnaires nobody asks for their signups.
+  // Without questionnaires, their signups are not requested.
   const emptied = streams.filter(({ name }) => name !== 'questionnaires')
 
-  test('is short in every stream: an empty answer with total 0 is believed an hour later, and marks only short lists', async () => {
+  test('is short in every stream; an empty answer is believed an hour later, and marks only small lists', async () => {
     await pipeline.sync()
     for (const stream of emptied) pipeline.emulator.faults.push({ effect: noRows(), endpoint: endpointOf(stream) })
     expect(await pipeline.sync()).toMatchObject({ status: 'partial' })
@@ -128,16 +128,16 @@ describe('a surprise drop', () => {
     expect(await pipeline.sync()).toMatchObject({ status: 'partial' })
     pipeline.clock.passHours(0.5)
     expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
-    // Of twenty rows or fewer nothing is a surprise: the second empty reading says that they are gone.
+    // With twenty rows or fewer no drop is a surprise: the second empty reading marks them.
     expect(await countMarked()).toEqual({ visitors: 0, gifts: 16, signups: 7 })
 
-    mend()
+    clearFaults()
     expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
     await pipeline.expectTruth()
     expect(await countMarked()).toEqual(none)
   })
 
-  test('of some rows, with a total that agrees, marks them only when an hour later agrees and another reading too', async () => {
+  test('of some rows, with a total that agrees, marks them only after two readings an hour later agree', async () => {
     const { visitors } = firstChannel(pipeline.emulator)
     for (const row of visitors.rows.slice(0, 27)) visitors.remove(row)
     const read = async () => await pipeline.sync({ streams: ['visitors'] })
@@ -148,13 +148,13 @@ describe('a surprise drop', () => {
     expect(await read()).toMatchObject({ status: 'ok', streams: { visitors: { counts: { removed: 27 } } } })
   })
 
-  test('is seen also where the run that brought the rows was cut off before it could say so', async () => {
+  test('is seen even if the run that brought the rows ended before it recorded its slices', async () => {
     await sql`delete from livehouse_ops.slices`.execute(pipeline.database.db)
     pipeline.emulator.faults.push({ effect: noRows(), endpoint: 'visitorList' })
     expect(await pipeline.sync({ streams: ['visitors'] })).toMatchObject({ status: 'partial' })
   })
 
-  test('is not agreed by an empty answer before a reading that found more, even though that one fell short', async () => {
+  test('is not confirmed by an empty answer that came before a fuller reading, even a short one', async () => {
     const read = async (effect: FaultEffect) => {
       pipeline.clock.passHours(2)
       pipeline.emulator.faults.splice(0, 1, { effect, endpoint: 'visitorList' })
@@ -164,7 +164,7 @@ describe('a surprise drop', () => {
     expect([await read(noRows()), await read(some), await read(noRows())]).toEqual(Array(3).fill('partial'))
   })
 
-  test('after which the list grows is believed an hour later, but not by an empty answer before', async () => {
+  test('followed by growth is believed an hour later, but not because of an empty answer before', async () => {
     const { visitors } = firstChannel(pipeline.emulator)
     const rows = visitors.rows.slice()
     const readWith = async (count: number) => {
@@ -177,7 +177,7 @@ describe('a surprise drop', () => {
     expect(ended).toEqual(['partial', 'partial', 'ok', 'ok'])
   })
 
-  test('of a tenth is none, and a fuller reading in between begins the hour anew', async () => {
+  test('of a tenth is no drop, and a fuller reading in between starts the hour anew', async () => {
     const { visitors } = firstChannel(pipeline.emulator)
     const read = async () => (await pipeline.sync({ streams: ['visitors'] })).status
     const rows = visitors.rows.slice(0, 27)
@@ -207,21 +207,21 @@ describe('a row that cannot be read', () => {
     return (await sync()).visitors
   }
 
-  test('that was there before hides nobody who leaves', async () => {
+  test('does not hide another row that leaves', async () => {
     breakFirst()
     expect([await marked(), await marked()]).toEqual([0, 0])
     visitors().remove(first(visitors().rows.slice(-1)))
     expect([await marked(), await marked(), await marked()]).toEqual([0, 1, 0])
   })
 
-  test('may be one that is missed from then on, which is not marked while it is there', async () => {
+  test('may be a row that is missed, which is not marked until the unreadable one is gone', async () => {
     const row = first(visitors().rows)
     visitors().remove(row)
     expect(await marked()).toBe(0)
     visitors().add(row)
     breakFirst(row)
     expect([await marked(), await marked(), await marked()]).toEqual([0, 0, 0])
-    mend()
+    clearFaults()
     visitors().remove(row)
     expect([await marked(), await marked()]).toEqual([0, 1])
   })

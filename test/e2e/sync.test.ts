@@ -26,12 +26,12 @@ import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 
 const onlyVisits = ['--streams', 'watch_records']
 
-test('the first sync makes the tables equal to what the service has, value by value; a second one, without names of channels, writes nothing', async () => {
+test('the first sync copies every value; a second one, without channel names, writes nothing', async () => {
   await using pipeline = await startPipeline({ viewers: 250 })
   const statements: string[] = []
   subscribe('tracing:livehouse:database:start', (message) => statements.push(String(Object(message).doing)))
   expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
-  // What was never read is copied from its first row on.
+  // A list that was never read is loaded by COPY from its first row on.
   expect(statements.filter((text) => text.includes('into "livehouse"."visitors"'))).toEqual([])
   await pipeline.expectTruth()
 
@@ -43,12 +43,12 @@ test('the first sync makes the tables equal to what the service has, value by va
     expect(result.streams[name]?.counts, name).toMatchObject({ inserted: 0, updated: 0, removed: 0 })
     const held = pipeline.emulator.truth()[name]?.length ?? 0
     const { unchanged = 0 } = result.streams[name]?.counts ?? {}
-    // Of what is filtered by time only the lookback is read again.
+    // Streams that are filtered by time are read again only within the lookback.
     expect(isTimeFiltered ? unchanged < held : unchanged === held, name).toBe(true)
   }
 })
 
-test('going down past the table of a stream forgets what was covered: a sync after going up again reads all of it', async () => {
+test("migrating down past a stream's table forgets its coverage: after migrating up, a sync reads it all", async () => {
   await using pipeline = await startPipeline()
   await pipeline.sync()
   let undone: readonly string[] = []
@@ -58,7 +58,7 @@ test('going down past the table of a stream forgets what was covered: a sync aft
   await pipeline.expectTruth()
 })
 
-test('a service whose clock is behind ours covers only what its own clock had shown', async () => {
+test('a sync of a service whose clock is behind covers no more than that clock has shown', async () => {
   await using pipeline = await startPipeline()
   pipeline.emulator.conditions.clockAheadMs = -40 * 60_000
   await pipeline.sync({ streams: ['watch_records'] })
@@ -69,7 +69,7 @@ test('a service whose clock is behind ours covers only what its own clock had sh
   for (const { until } of rows) expect(Number(until)).toBeLessThanOrEqual(pipeline.clock.nowMs - 45 * 60_000)
 })
 
-test('the newest ranges of all channels go before older gaps, and last what another run held for the first hour', async () => {
+test('the newest ranges of all channels are read before older gaps, and what another run held for an hour at the end', async () => {
   await using account = await startAccount({ channels: 12, viewers: 5 })
   expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
   await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', ...onlyVisits])
@@ -82,11 +82,11 @@ test('the newest ranges of all channels go before older gaps, and last what anot
   const asked = account.emulator.calls.slice(before).filter(({ params }) => 'start_time' in params)
   const isOld = asked.map(({ params }) => String(params['start_time']) < '2018-10-02')
   expect(isOld).toContain(true)
-  // Six are at work at a time: the last of the newest may be asked for behind the first old one of each other.
+  // Six slices are read at a time: the last of the newest may be requested after one old range of each other slice.
   expect(isOld.slice(0, isOld.lastIndexOf(false)).filter(Boolean).length).toBeLessThan(6)
 })
 
-test('settings of the database under which statements take long, values change or commits are lost are not those of a run', async () => {
+test('a run overrides database settings that end statements, change values or lose commits', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { name, db } = account.database
   const others = `standard_conforming_strings=off; extra_float_digits=-5; array_nulls=off; lock_timeout=1; jit=on;
@@ -104,7 +104,7 @@ test('settings of the database under which statements take long, values change o
   await account.expectTruth()
 })
 
-test.each(['40001', '40P01'])('a transaction that the server ends with %s is done again', async (state) => {
+test.each(['40001', '40P01'])('a transaction that the server aborts with %s is retried', async (state) => {
   await using account = await startAccount({ channels: 1, viewers: 25 })
   const { db } = account.database
   await sql`create sequence public.tries`.execute(db)
@@ -118,7 +118,7 @@ test.each(['40001', '40P01'])('a transaction that the server ends with %s is don
   expect(ended).toMatchObject({ code: 0, errors: [], streams: { visitors: { quarantined: 1 } } })
 })
 
-/** Four days ago a live of two hours: visits of 5 to 90 minutes, so many pages of two that the list is cut. */
+/** A broadcast of two hours four days ago: visits of 5 to 90 minutes, on so many pages of two that the list is cut. */
 async function startLongLive(recordFilterTime: Switches['recordFilterTime'], visits: number): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   account.emulator.switches.recordFilterTime = recordFilterTime
@@ -144,7 +144,7 @@ test.each(['entry', 'leave', 'both'] as const)('a long list is read, filtered by
   expect(await account.run(audit, onlyVisits)).toMatchObject({ code: 0 })
 })
 
-test('where a deep page is refused and no cut shows all visits, the run says so', async () => {
+test('a run is partial where a deep page is refused and no cut shows all visits', async () => {
   await using account = await startLongLive('both', 60)
   account.emulator.faults.push({ effect: refusal(400000), page: 20 })
   expect(await account.sync(onlyVisits)).toMatchObject({ code: 3 })
@@ -152,14 +152,14 @@ test('where a deep page is refused and no cut shows all visits, the run says so'
 
 const account = ofFile(() => startAccount({ channels: 1, viewers: 50, days: 2 }))
 
-/** As the server answers when its disk is full while rows are written (SQLSTATE 53100). */
+/** Makes inserts fail as on a server whose disk is full (SQLSTATE 53100). */
 const fillDisk = (table: string, isFull = '') => `
   create function public.disk_full() returns trigger language plpgsql as $$ begin
     raise exception 'could not extend file "base/1/2": No space left on device' using errcode = '53100';
   end $$;
   create trigger disk_full before insert on ${table} ${isFull} execute function public.disk_full()`
 
-test('a list of which one batch cannot be written has not landed, though later ones can', async () => {
+test('a list with one batch that cannot be written fails, though later batches can be', async () => {
   await using big = await startAccount({ channels: 1, viewers: 2100 })
   const { userId } = first(firstChannel(big.emulator).visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt))
   await runQuery(big.database.db, fillDisk('livehouse.visitors', `for each row when (new.user_id = '${userId}')`))
@@ -167,22 +167,22 @@ test('a list of which one batch cannot be written has not landed, though later o
 })
 
 test.each([
-  // Signups are read when other streams have landed.
+  // Signups are read after other streams have landed.
   ['livehouse.signups', 3],
   ['livehouse_ops.slices', 1],
-])('a disk that is full while %s is written is named, and with room a sync brings all', async (table, ended) => {
+])('a full disk while %s is written is reported, and with room a sync reads all', async (table, exitCode) => {
   const { db } = account.database
   await runQuery(db, fillDisk(table))
   const { code, errors } = await account.sync()
-  expect(code).toBe(ended)
-  const said = /No space left.* \(53100\)\. Its disk is full: make room there, then run again/
-  expect(errors).toContainEqual(expect.objectContaining({ code: 'db.refused', message: expect.stringMatching(said) }))
+  expect(code).toBe(exitCode)
+  const text = /No space left.* \(53100\)\. Its disk is full: make room there, then run again/
+  expect(errors).toContainEqual(expect.objectContaining({ code: 'db.refused', message: expect.stringMatching(text) }))
   await runQuery(db, 'drop function public.disk_full() cascade')
   expect((await account.sync()).code).toBe(0)
   await account.expectTruth()
 })
 
-test('an analyst’s open transaction holds up no run and no other analyst, and is named; a migration stops for it', async () => {
+test('an analyst’s open transaction delays no run and no other analyst; a migration stops and names it', async () => {
   await using account = await startAccount()
   expect(await account.run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
   await using analyst = await openAs('livehouse_analyst', account.database)
@@ -208,7 +208,7 @@ const LAST = '0024-indexes-of-runs'
 /** What 0.1.0 had written after a sync of the world of this test. */
 const rowsOfRelease = readFileSync(join(import.meta.dirname, '../helpers/release-0.1.0.sql'), 'utf8')
 
-test('what 0.1.0 has written is whole after the upgrade, after going back, and after another upgrade', async () => {
+test('the data of 0.1.0 is intact after an upgrade, a downgrade and another upgrade', async () => {
   await using account = await startAccount({ isMigrated: false, channels: 1, viewers: 20 })
   const { database, emulator, clock, run } = account
   const { db } = database
@@ -227,7 +227,7 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   expect(names.length).toBeGreaterThan(6)
   const { code, streams } = await account.sync()
   expect({ code, ...streams.signups }).toMatchObject({ code: 0, unchanged: 3 })
-  // No reading finds rows of items that could not be read.
+  // Readings never find the rows of items that could not be read.
   await sql`delete from livehouse.gifts where extra is not null and removed_at is not null`.execute(db)
   await sql`delete from livehouse.signups where signed_up_at is null and removed_at is not null`.execute(db)
   await account.expectTruth()
