@@ -20,7 +20,7 @@ const readIds = async () => {
   return new Set(rows.map(({ id }) => id))
 }
 
-test('a page from which a row is missing does not end the list, nor does one that is null once', async () => {
+test('neither a page that lacks a row nor one that is null once ends the list', async () => {
   account.setRecords(500)
   account.emulator.faults.push({ effect: missingRow(7), endpoint: 'userRecords', page: 2 })
   account.emulator.faults.push({ effect: jsonBody(null), endpoint: 'userRecords', page: 3, times: 1 })
@@ -36,7 +36,7 @@ test.each([
   [2, 'error', 2],
   [198, 'error', 2],
   [200, 'error', 2],
-] as const)('%d rows end; pages past the end: %s; days: %d', async (rows, beyondLastPage, days) => {
+] as const)('a list of %d rows ends; pages past it: %s; days: %d', async (rows, beyondLastPage, days) => {
   Object.assign(account.emulator.switches, { beyondLastPage, emptyLists: 'null' })
   account.setRecords(rows)
   expect(await runForDays()).toMatchObject({ code: 0 })
@@ -44,7 +44,7 @@ test.each([
   expect(account.callsByDay()).toHaveLength(days)
 })
 
-test('where a page is refused for a day, a record that is deleted meanwhile hides none behind one that is not shown', async () => {
+test('a record deleted on a day when a page is refused hides no other, though one before is withheld', async () => {
   account.setRecords(250)
   const { emulator } = account
   const rows = newestFirst()
@@ -58,7 +58,7 @@ test('where a page is refused for a day, a record that is deleted meanwhile hide
   expect((await readIds()).size).toBe(249)
 })
 
-test('where the service goes by the dates of a range, those of its last day are no ignored filter', async () => {
+test('a service that filters by the dates of a range does not ignore the filter', async () => {
   account.setRecords(400)
   const { faults } = account.emulator
   faults.push({ effect: { name: 'to 23:59', query: ({ to = 0, ...asked }) => ({ ...asked, to: to + 86_280 }) } })
@@ -92,7 +92,7 @@ test.each(['time-desc', 'shuffled'] as const)('an old record deleted overnight h
   expect(Math.max(...account.callsByDay())).toBe(10)
 })
 
-test('a list from which records are deleted every night is read in parts that fit in a day', async () => {
+test('a list that loses a record every night is read to its end within 25 days', async () => {
   account.setRecords(2500)
   const runAndRemove = async () => {
     const { code = 0 } = await account.run(backfill, V1_BACKFILL)
@@ -104,7 +104,7 @@ test('a list from which records are deleted every night is read in parts that fi
   expect(oldRecords().rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
 })
 
-test('a record that comes in while the list is read is not missed: the rows that it shifts show it', async () => {
+test('a record that arrives while the list is read is not missed: the rows that it shifts reveal it', async () => {
   account.setRecords(450)
   const effect = meanwhile(() => {
     const newest = first(newestFirst())
@@ -123,29 +123,29 @@ async function read(version: 1 | 2) {
   return streams[version === 1 ? 'watch_records_v1' : 'watch_records']
 }
 
-async function held(id: string) {
+async function readRecord(id: string) {
   const { rows } = await sql`
     select nickname, user_id, assign_id, api_version from livehouse.watch_records
     where record_id = ${id}::bigint`.execute(account.database.db)
   const quarantine = account.database.db.selectFrom('livehouse_ops.quarantine').select(['stream', 'reason'])
-  return { row: rows[0], kept: await quarantine.orderBy('reason').execute() }
+  return { row: rows[0], quarantined: await quarantine.orderBy('reason').execute() }
 }
 
-test('version 1 inserts rows and updates its own; version 2 takes them over, and version 1 leaves them alone from then on', async () => {
+test('version 1 inserts rows and updates its own; version 2 takes them over for good', async () => {
   account.setRecords(2, 0)
   const { oldRecords, records } = firstChannel(account.emulator)
   const old = first(oldRecords.rows)
   expect(await read(1)).toMatchObject({ inserted: 2 })
   oldRecords.replace(old, { ...old, nick: 'edited' })
   expect(await read(1)).toMatchObject({ inserted: 0, updated: 1, unchanged: 1 })
-  expect(await held(old.recordId)).toMatchObject({ row: { nickname: 'edited', api_version: 1 } })
+  expect(await readRecord(old.recordId)).toMatchObject({ row: { nickname: 'edited', api_version: 1 } })
 
   records.add({ ...old, nick: 'of version 2', assignId: 'a1' })
   expect(await read(2)).toMatchObject({ inserted: 0, updated: 1 })
   expect(await read(1)).toMatchObject({ inserted: 0, updated: 0, quarantined: 0 })
-  expect(await held(old.recordId)).toEqual({
+  expect(await readRecord(old.recordId)).toEqual({
     row: { nickname: 'of version 2', user_id: old.userId, assign_id: 'a1', api_version: 2 },
-    kept: [],
+    quarantined: [],
   })
 })
 
@@ -158,7 +158,7 @@ test.each([[[1, 2]], [[2, 1]]] as const)('an id with another user or minute is q
   records.add({ ...other, nick: 'of version 2', enteredAt: other.enteredAt + 60 })
   for (const version of order) await read(version)
   const reasons = ['entered_at', 'user_id'].map((named) => `version 2 has this record_id with another ${named}`)
-  const kept = reasons.map((reason) => ({ stream: 'watch_records_v1', reason: `conflict: ${reason}` }))
+  const quarantined = reasons.map((reason) => ({ stream: 'watch_records_v1', reason: `conflict: ${reason}` }))
   for (const id of [old.recordId, other.recordId])
-    expect(await held(id)).toMatchObject({ row: { nickname: 'of version 2', api_version: 2 }, kept })
+    expect(await readRecord(id)).toMatchObject({ row: { nickname: 'of version 2', api_version: 2 }, quarantined })
 })

@@ -21,7 +21,7 @@ test.each<[string, FaultEffect]>([
   ['HTTP 400', status(400)],
   ['errors.code 400009 at HTTP 200', errorsObject(400_009, 'once more tomorrow')],
   ['status "n"', jsonBody({ status: 'n', msg: 'no', flag: 100 })],
-])('%s is never the end of the list: the day is spent, and the next one goes on', async (_what, effect) => {
+])('%s never ends the list: it spends the day, and the next day goes on', async (_what, effect) => {
   account.setRecords(950)
   refuse(effect, { page: 3, times: 1 })
   const refused = await runBackfill()
@@ -36,7 +36,7 @@ test.each<[string, FaultEffect]>([
   await account.expectTruth(['watch_records_v1'])
 })
 
-test('a channel that the service does not know fails at once, and spends no call but its own', async () => {
+test('a channel that the service does not know fails at once, and costs only its own call', async () => {
   account.setRecords(450, 450)
   const [unknown = '', other = ''] = account.emulator.channelIds
   refuse(refusal(404_002), { channelId: unknown })
@@ -47,12 +47,12 @@ test('a channel that the service does not know fails at once, and spends no call
   expect(account.pagesOf(other).at(-1)).toBe(6)
 })
 
-test('a channel that is refused every day keeps no other from its calls, and fails from the third day on, in words', async () => {
+test('a channel refused every day takes no calls from others, and fails with a message after three days', async () => {
   account.setRecords(450, 1250)
   const [refused = '', other = ''] = account.emulator.channelIds
   refuse(status(404), { channelId: refused })
   const ends = await account.eachDay(6, async () => await runBackfill())
-  // Asked for on the first day, and on the third and those after it, when the other has been read.
+  // Requested on the first day, and on the third and later ones, when the other channel has been read.
   expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 3, 3, 3])
   const message = expect.stringMatching(/404.*refused since 2026-11-/)
   expect(ends[3].errors).toMatchObject([{ partition: `channel=${refused}`, code: 'api.status', message }])
@@ -63,7 +63,7 @@ test('a channel that is refused every day keeps no other from its calls, and fai
   await account.expectTruth(['watch_records_v1'])
 })
 
-test('nor does one whose missing range is newer', async () => {
+test('a refused channel takes no calls from others even if its missing range is newer', async () => {
   account.setRecords(450, 1250)
   const [refused = '', other = ''] = account.emulator.channelIds
   refuse(status(404), { channelId: refused })
@@ -73,7 +73,7 @@ test('nor does one whose missing range is newer', async () => {
   expect(account.pagesOf(other).at(-1)).toBe(14)
 })
 
-test('calls that another client spends every day cost no page that was read, and are named from the third day on', async () => {
+test('calls that another client spends cost no page that was read, and are reported after three days', async () => {
   account.setRecords(650, 0)
   const settings = { LIVEHOUSE_V1_BUDGET: '3', LIVEHOUSE_CHANNELS: account.emulator.channelIds[0] ?? '' }
   const ends = await account.eachDay(6, async (day) => {
@@ -87,14 +87,14 @@ test('calls that another client spends every day cost no page that was read, and
   account.emulator.faults.splice(0)
   const before = account.pagesOf().length
   expect((await runBackfill(settings)).code).toBe(4)
-  // The first is of 99 rows each, where the list might have ended.
+  // The first call reads page 4 with 99 rows a page, in case the list ended there.
   expect(account.pagesOf().slice(before)).toEqual([4, 4, 5])
   account.nextDay()
   expect((await runBackfill({ ...settings, LIVEHOUSE_V1_BUDGET: '10' })).code).toBe(0)
   await account.expectTruth(['watch_records_v1'])
 })
 
-test('a pause of days is no refusal: after it one refusal costs no page that was read', async () => {
+test('a pause of days is no refusal: one refusal after it costs no page that was read', async () => {
   account.setRecords(1250)
   await runBackfill()
   account.clock.passHours(4 * 24)
@@ -106,13 +106,13 @@ test('a pause of days is no refusal: after it one refusal costs no page that was
   await account.expectTruth(['watch_records_v1'])
 })
 
-test('the half of a list that lies too deep goes before what is newer of its channel', async () => {
+test('the half of a list that lies too deep is read before newer ranges of its channel', async () => {
   account.setRecords(450, 0)
   const [deep = ''] = account.emulator.channelIds
   refuse(status(400), { page: 4 })
   const settings = { LIVEHOUSE_CHANNELS: deep, LIVEHOUSE_V1_BUDGET: '3' }
   await account.eachDay(5, async () => await runSync(settings))
-  // Enough for all calls of a day.
+  // Enough to take all calls of a day.
   const { oldRecords } = firstChannel(account.emulator)
   const enteredAt = account.hoursAgo(24)
   const young = { ...first(oldRecords.rows), enteredAt, leftAt: enteredAt + 60 }
@@ -124,7 +124,7 @@ test('the half of a list that lies too deep goes before what is newer of its cha
   expect(String(params['start_time'])).toMatch(/^202[01]/)
 })
 
-test('one minute that lies too deep is not begun anew without end: it fails, with the words of the service', async () => {
+test("a minute that lies too deep is not restarted without end: it fails with the service's error", async () => {
   account.setRecords(150)
   const { oldRecords } = firstChannel(account.emulator)
   const enteredAt = parseWallTime('2018-09-01 23:59:00') ?? 0
@@ -138,7 +138,7 @@ test('one minute that lies too deep is not begun anew without end: it fails, wit
   expect(await account.untilDone(run, 40)).toMatchObject({ code: 3, errors: [{ code: 'api.status' }] })
 })
 
-test.each([400, 500])('a list behind which the service answers %i keeps no other from its calls', async (code) => {
+test.each([400, 500])('a list past which the service answers %i takes no calls from others', async (code) => {
   account.setRecords(250, 450)
   refuse(status(code), { channelId: first(account.emulator.channelIds), page: 4 })
   expect(await account.eachDay(2, async () => (await runBackfill()).code)).toEqual([code === 400 ? 4 : 3, 0])

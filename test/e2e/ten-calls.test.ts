@@ -12,14 +12,14 @@ import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const DAY_MS = 86_400_000
 
-/** In milliseconds; the database's clock is a real one, and behind it. */
+/** In Shanghai, in milliseconds. The database has a real clock, which is behind that. */
 const noonOfTomorrow = () => (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + 4 * 3_600_000
 
 const account = ofTest(startV1Account)
 const run = async (verb: Command, argv: readonly string[], settings = {}) => await account.runJson(verb, argv, settings)
 const runBackfill = async (settings = {}) => await run(backfill, V1_BACKFILL, settings)
 
-test('25 pages take three days of the service, ten calls each at most, each with a look at where the one before stopped', async () => {
+test('25 pages take three days of at most ten calls; each day first rereads where the last one stopped', async () => {
   account.setRecords(2420)
   // Most pages have no phone.
   account.emulator.faults.push({ effect: withoutEmptyFields(), endpoint: 'userRecords' })
@@ -57,7 +57,7 @@ test('25 pages take three days of the service, ten calls each at most, each with
   expect(backfills).toEqual([{ status: 'finished' }])
 })
 
-test("calls made while the service's clock is weeks ahead count as calls of the day when the clocks are right again", async () => {
+test("calls made while the service's clock is weeks ahead count for the day when it is right again", async () => {
   account.setRecords(2420)
   account.clock.nowMs = noonOfTomorrow()
   account.emulator.conditions.clockAheadMs = 40 * DAY_MS
@@ -82,7 +82,7 @@ test('a run under a clock that is years ahead forgets no calls of the day', asyn
   expect(account.callsByDay()).toEqual([10])
 })
 
-test("what may still change when its reading begins is read again, although the service's clock was ahead then", async () => {
+test("rows that may still change are read again even if the service's clock was ahead when read", async () => {
   account.clock.nowMs = noonOfTomorrow()
   account.setRecords(1210)
   const { oldRecords } = firstChannel(account.emulator)
@@ -101,7 +101,7 @@ test("what may still change when its reading begins is read again, although the 
   await account.expectTruth(['watch_records_v1'])
 })
 
-test('by channel the ten calls are ten for each', async () => {
+test('with the budget by channel, each channel has ten calls', async () => {
   account.emulator.switches.v1BudgetScope = 'channel'
   account.setRecords(1210, 320)
   const settings = { LIVEHOUSE_V1_BUDGET_SCOPE: 'channel' }
@@ -113,7 +113,7 @@ test('by channel the ten calls are ten for each', async () => {
   await account.expectTruth(['watch_records_v1'])
 })
 
-test('a run in which another stream fails is partial, and says all the same when the rest goes on', async () => {
+test('a run in which another stream fails is partial, and still says when the rest resumes', async () => {
   account.setRecords(1210)
   account.emulator.faults.push({ effect: refusal(403_001), endpoint: 'visitorList' })
   expect(await account.sync('visitors,watch_records_v1')).toMatchObject({
@@ -124,7 +124,7 @@ test('a run in which another stream fails is partial, and says all the same when
   })
 })
 
-test('a slice that was begun is ended before another one begins, unless it is forgotten or begun anew', async () => {
+test('an open slice is finished before another one begins, unless it is forgotten or restarted', async () => {
   account.setRecords(1210)
   const other = ['--from', '2018-06-01', '--to', '2018-07-01', '--streams', 'watch_records_v1']
   await runBackfill()
@@ -135,7 +135,7 @@ test('a slice that was begun is ended before another one begins, unless it is fo
 
   account.nextDay()
   await run(backfill, [...V1_BACKFILL, '--restart'])
-  // What is half read goes on, or is dropped and read from its beginning: never both.
+  // A half-read slice is resumed, or dropped and read from its beginning: never both.
   for (const flags of [[], ['--restart']]) {
     const { plan } = await run(backfill, [...V1_BACKFILL, ...flags, '--dry-run'])
     expect(plan.watch_records_v1.slices, flags.join()).toBe(2)
@@ -150,12 +150,12 @@ test('a slice that was begun is ended before another one begins, unless it is fo
 })
 
 /**
- * `livehouse backfill` as a process of its own, whose clock is the real one: of the service's day it learns from the service. With
- * `--only-gaps`, as one that begins when all has landed would read the range once more.
+ * `livehouse backfill` as a process of its own, with the real clock: it learns the service's day from the service.
+ * `--only-gaps`, since a process that begins when all has landed would otherwise read the range once more.
  */
 const startBackfill = (): Child => startChild(['backfill', ...V1_BACKFILL, '--only-gaps'], account.environment)
 
-const readTaken = async () =>
+const readReserved = async () =>
   await account.database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
 
 async function kill(child: Child): Promise<void> {
@@ -163,7 +163,7 @@ async function kill(child: Child): Promise<void> {
   expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
 }
 
-/** Kills a process that has taken a call and has not made it: while its database commits. */
+/** Kills a process that has reserved a call and not made it, while its database commits. */
 async function killBeforeCall(): Promise<void> {
   const { db } = account.database
   await sql`create function public.hold() returns trigger language plpgsql as
@@ -177,7 +177,7 @@ async function killBeforeCall(): Promise<void> {
     await kill(child)
   })
   await untilExpired(db)
-  expect(await readTaken()).toEqual([{ calls: 1 }])
+  expect(await readReserved()).toEqual([{ calls: 1 }])
   await sql`drop trigger hold on livehouse_ops.call_budget`.execute(db)
 }
 
@@ -201,14 +201,14 @@ async function killBeforeWriting(table: string): Promise<void> {
   await untilExpired(account.database.db)
 }
 
-test('killed between taking a call and making it, in the call, and before the commit, two at once: ten a day, and all rows', async () => {
+test('processes killed around a call, and two at once, make at most ten calls a day and lose no row', async () => {
   account.setRecords(810, 120)
   await killBeforeCall()
   await killInCall()
   await killBeforeWriting('livehouse.watch_records')
   await killBeforeWriting('livehouse_ops.open_slices')
   expect(account.callsByDay()).toEqual([3])
-  expect(await readTaken()).toEqual([{ calls: 4 }])
+  expect(await readReserved()).toEqual([{ calls: 4 }])
 
   for (let day = 1; ; day++) {
     const ends = await Promise.all([startBackfill().ended, startBackfill().ended])
@@ -218,7 +218,7 @@ test('killed between taking a call and making it, in the call, and before the co
     expect(day).toBeLessThan(4)
     account.nextDay()
   }
-  // Of 13 pages, two of them empty, the killed ones have cost four calls: one that was never made, and three whose page was lost.
+  // 13 pages, two of them empty. The killed processes cost four calls: one never made, and three whose page was lost.
   expect(account.callsOn46().length).toBeGreaterThanOrEqual(13 + 3)
   await account.expectTruth(['watch_records_v1'])
   const slices = await account.database.db.selectFrom('livehouse_ops.slices').select('distinct_rows').execute()

@@ -24,7 +24,7 @@ async function syncLater(stream: string, hours: number) {
 test.each<[number, Crowd]>([
   [1, { visitors: 150, watch_records: 250, signups: 60, gifts: 150 }],
   [20, { watch_records: 250, signups: 250, gifts: 250 }],
-])('lists whose order leaves ties to the page are read whole: within %i minutes %j', async (minutes, crowd) => {
+])('lists whose order of ties changes by page are read whole: within %i minutes %j', async (minutes, crowd) => {
   const { emulator, database } = account
   const { db } = database
   Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
@@ -38,7 +38,7 @@ test.each<[number, Crowd]>([
   expect(await account.run(audit, ['--streams', 'gifts'])).toMatchObject({ code: minutes === 1 ? 3 : 0 })
 })
 
-test('the audit counts visitors who are gone from a list that shows nobody as gone, as it does not stand still', async () => {
+test('an audit counts the visitors gone from a list that never stands still, which marks none as removed', async () => {
   Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   const channel = firstChannel(account.emulator)
   fill(account.emulator, { visitors: 250 }, 1)
@@ -50,7 +50,7 @@ test('the audit counts visitors who are gone from a list that shows nobody as go
   expect(await account.run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3, printed })
 })
 
-test('a list that never stands still and shrinks is red once, not each night around nine tenths of all who ever came', async () => {
+test('a list that never stands still and shrinks is red once, and not every night', async () => {
   Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   const { visitors } = firstChannel(account.emulator)
   const model = { ...first(visitors.rows), watchSeconds: 0 }
@@ -84,7 +84,7 @@ test.each<[string, (query: ListQuery) => boolean, number, object]>([
   await syncTruly(account, 'signups')
 })
 
-test('two equal signups that each fill a page, as so few are served, are two', async () => {
+test('two equal signups on pages of their own are two', async () => {
   const { channel, form, signup } = firstRows(account.emulator)
   const equal = { ...signup, signedUpAt: at }
   const signups = createRowList([{ ...equal, signedUpAt: at - 30 }, equal, { ...equal }])
@@ -94,11 +94,11 @@ test('two equal signups that each fill a page, as so few are served, are two', a
   await syncTruly(account, 'signups')
 })
 
-test('a row that cannot be read and comes on two pages, since another jumped ahead, does not count for that one', async () => {
+test('an unreadable row that comes on two pages does not count for the row that jumped ahead of it', async () => {
   const { visitors } = firstChannel(account.emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const jumping = first(newestFirst.slice(150))
-  // The last of a page of 100, and of one of 93.
+  // The last rows of a page of 100 and of a page of 93.
   const unreadable = new Set([99, 92].map((place) => newestFirst[place]?.userId))
   const withoutId = (item: unknown) => (unreadable.has(Object(item).user_id) ? { ...Object(item), user_id: '' } : item)
   account.emulator.faults.push({ effect: changedRows(withoutId), endpoint: 'visitorList' })
@@ -114,7 +114,7 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
   expect(held).toHaveLength(visitors.rows.length - 2)
 })
 
-test('a visitor who comes twice in each reading in place of another is no proof of that one: the list is short', async () => {
+test('a visitor who comes twice in place of another does not count for that one: the list is short', async () => {
   const { id, visitors } = firstChannel(account.emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const [shown, hidden] = [10, 220].map((place) => newestFirst[place]?.userId)
@@ -130,7 +130,7 @@ test('a visitor who comes twice in each reading in place of another is no proof 
   expect(printed[0]).toContain(': 1 row may be missing')
 })
 
-test('two equal items that cannot be read, on two pages of a whole list, are two: it is proven in every run', async () => {
+test('two equal unreadable items on two pages count as two, and every run proves the list', async () => {
   const { visitors } = firstChannel(account.emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const ids = new Set([20, 220].map((place) => newestFirst[place]?.userId))
@@ -140,7 +140,7 @@ test('two equal items that cannot be read, on two pages of a whole list, are two
   for (let night = 0; night < 2; night++) expect(await syncLater('visitors', 24)).toMatchObject(proven)
 })
 
-test('watch records of which one comes with every call: what is older is proven at once, and read no more', async () => {
+test('with a new watch record at every call, older ones are proven at once and read no more', async () => {
   const { records } = firstChannel(account.emulator)
   const model = first(records.rows)
   let added = 0
@@ -159,7 +159,7 @@ test('watch records of which one comes with every call: what is older is proven 
 })
 
 const ends = ['empty', 'repeat-first', 'repeat-last', 'error'] as const
-test.each(ends)('gifts that look different in each answer are read once; end: %s', async (beyondLastPage) => {
+test.each(ends)('gifts that differ in each answer take few calls; end: %s', async (beyondLastPage) => {
   Object.assign(account.emulator.switches, { beyondLastPage })
   let answers = 0
   const { gifts } = firstChannel(account.emulator)
@@ -177,7 +177,7 @@ test.each(ends)('gifts that look different in each answer are read once; end: %s
   await syncTruly(account, 'gifts')
   expect(account.emulator.calls.length).toBeLessThan(60)
   expect(await syncLater('gifts', 2)).toMatchObject({ code: 0, inserted: 0, removed: 0, errors: [] })
-  // Behind the lookback it has come to rest, and is read no more.
+  // Beyond the lookback the range has settled, and is read no more.
   await syncLater('gifts', 50)
   expect(await syncLater('gifts', 50)).toMatchObject({ code: 0, extracted: 0, errors: [] })
 })

@@ -13,7 +13,7 @@ async function syncVisitors(account: TestAccount): Promise<void> {
   await account.expectTruth(['visitors'])
 }
 
-test('behind a total that is exceeded a refused page is the end, but where the page before it is as long as any', async () => {
+test('past an exceeded total, a refused page is the end unless the page before it is full', async () => {
   await using account = await startLists(20, 2, ROWS - 5)
   account.emulator.switches.beyondLastPage = 'error'
   await syncVisitors(account)
@@ -21,23 +21,23 @@ test('behind a total that is exceeded a refused page is the end, but where the p
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
 })
 
-test('where pages are refused, a reading that brings just the rows of an untrue total proves nothing', async () => {
+test('where pages are refused, a reading with just the rows of an untrue total proves nothing', async () => {
   await using account = await startLists(14, 2, ROWS, 9)
   account.emulator.faults.push({ effect: refusal(400009), endpoint: 'visitorList', page: 3 })
-  // Of 14 rows, which are two full pages of the third reading, nothing else shows that there are more.
+  // 14 rows are two full pages of the third reading: nothing else shows that there are more.
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
   account.emulator.faults.pop()
   await syncVisitors(account)
 })
 
-test('a page that comes again in place of the next one is not the end where more came than was announced', async () => {
+test('a repeated page is not the end of a list that has exceeded its total', async () => {
   await using account = await startLists(10, 2)
   account.emulator.faults.push({ effect: repeatedPage(), endpoint: 'visitorList', page: 8, times: 3 })
   await syncVisitors(account)
 })
 
-// Forty fill the last page of 5, of 4 and of 2 rows. Of one row none is counted: then no visit is proven.
-test.each([1, 2, 40])('behind %i rows of which fewer are counted, a refused page is the end', async (rows) => {
+// Forty rows fill the last page of 5, of 4 and of 2 rows. With one row the total is 0, which proves no visit.
+test.each([1, 2, 40])('a refused page ends a list of %i rows with a smaller total', async (rows) => {
   await using account = await startAccount({ channels: 1, viewers: rows })
   Object.assign(account.emulator.switches, { beyondLastPage: 'error', largestTotal: Math.min(rows - 1, 6) })
   account.emulator.faults.push({ effect: clampedTo(5), endpoint: 'visitorList' })
@@ -46,7 +46,7 @@ test.each([1, 2, 40])('behind %i rows of which fewer are counted, a refused page
   await account.expectTruth(streams)
 })
 
-test.each([15, 16, 17])('of 20 visitors, %i of them counted, in any order none is lost', async (cap) => {
+test.each([15, 16, 17])('of 20 visitors with a total of %i, none is lost in any order', async (cap) => {
   await using account = await startLists(cap, 20, 15, 14)
   account.emulator.switches.ties = 'by-page'
   const { streams } = await syncStreams(account, 'visitors')
@@ -54,7 +54,7 @@ test.each([15, 16, 17])('of 20 visitors, %i of them counted, in any order none i
   await account.expectTruth(['visitors'])
 })
 
-test('a total that a reading has exceeded proves no other one that ends with it', async () => {
+test('a total that one reading has exceeded does not prove another that ends with it', async () => {
   await using account = await startLists(10, 2)
   let readings = 0
   const endsSecond = { ...withheldRows(() => readings === 2), ...meanwhile(() => void readings++) }
@@ -62,7 +62,7 @@ test('a total that a reading has exceeded proves no other one that ends with it'
   expect((await syncStreams(account, 'visitors')).streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
 })
 
-test.each([refusal(400009), noRows(), repeatedPage()])('$name behind a full page is no end', async (effect) => {
+test.each([refusal(400009), noRows(), repeatedPage()])('$name past a full page is not the end', async (effect) => {
   await using account = await startLists(100, 2, 195, 50)
   account.emulator.faults.push({ effect, endpoint: 'visitorList', page: 3, times: 1 })
   account.emulator.switches.beyondLastPage = 'error'
@@ -78,10 +78,10 @@ test.each([100, 20])('rows shown twice and counted once are proven; %i rows a pa
 })
 
 test.each([
-  // A minute is asked for together with those around it. Visits have ids: those of a doubtful minute land all the same.
+  // A minute is requested together with its neighbours. Visits have ids, so that those of an unproven minute land too.
   ['watch_records', { code: 0, moving: 4, short: 0 }],
   ['signups', { code: 3, moving: 0, short: 4 }],
-])('of %s of which one is never counted, only the minutes that show it are not proven', async (stream, expected) => {
+])('if one of the %s is never counted, only the minutes that show it are not proven', async (stream, expected) => {
   await using account = await startLists(1000, 2, 300, 100)
   const at = account.hoursAgo(0) - 100 * MINUTE
   let isAsked = false
@@ -102,7 +102,7 @@ test.each([
   await account.expectTruth([stream])
 })
 
-test('where each total of visits is one too small, all have landed after few calls, and none is proven', async () => {
+test('visits whose totals are all one too small land in few calls, and the run is not green', async () => {
   await using account = await startLists(1000, 1, 400, 100)
   account.emulator.faults.push({ effect: falseTotal(-1), endpoint: 'userRecordList' })
   for (let night = 0; night < 2; night++) {
@@ -133,7 +133,7 @@ test('five visits in five days that are never counted make no run red', async ()
   await account.expectTruth(['watch_records'])
 })
 
-test('signups whose total is not true, and of whose parts it moves, are cut only so often', async () => {
+test('signups with an untrue total, which moves in their parts, are cut only so often', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const newest = account.hoursAgo(48)
   const signups = times(40, (n) => newest - n * 7 * MINUTE)

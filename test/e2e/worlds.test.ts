@@ -9,7 +9,7 @@ import { scenarios } from '../helpers/worlds/scenario.ts'
 const RUNS = Number(process.env.MODEL_RUNS ?? 6)
 const SEED = process.env.MODEL_SEED ?? '20261122'
 
-test('whatever the service does, no run is green and false, and nothing is lost or doubled when it is itself again', async () => {
+test('whatever the service does, no run is falsely green, and no row is lost or doubled once it recovers', async () => {
   await using database = await createTestDatabase()
   const seed = SEED === 'random' ? randomInt(2 ** 31 - 1) : Number(SEED)
   process.stdout.write(`worlds: ${RUNS} scenarios, seed ${seed}\n`)
