@@ -61,8 +61,8 @@ test('a quarantined item counts only in its own range', async () => {
   expect(partition).toMatchObject({ verdict: 'equal', warehouse_rows: atSource, quarantined_rows: 0 })
   await sql`delete from livehouse_ops.quarantine`.execute(database.db)
   const message = /1 row of the source is missing from the warehouse \(record_id unreadable item \w+\)/
-  const lost = { code: 3, printed: expect.arrayContaining([expect.stringMatching(message)]) }
-  expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject(lost)
+  const missing = { code: 3, printed: expect.arrayContaining([expect.stringMatching(message)]) }
+  expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject(missing)
 })
 
 function earliestRecord(): string {

@@ -42,9 +42,9 @@ test('an audit names rows deleted by hand and reopens their ranges; the next syn
   // One gap of watch records, and one of the signups of a single questionnaire.
   expect(await readOpenReadings(account.database.db, 9)).toMatchObject({ openCounts: { gap: 2 } })
   expect(out).toContain('partial: 4 partitions differ')
-  const again = await text('--streams', 'watch_records,signups')
-  expect(again.code).toBe(3)
-  expect(again.out.match(/an earlier audit found a difference, and it has not been read again/g)).toHaveLength(2)
+  const secondAudit = await text('--streams', 'watch_records,signups')
+  expect(secondAudit.code).toBe(3)
+  expect(secondAudit.out.match(/an earlier audit found a difference, and it has not been read again/g)).toHaveLength(2)
   expect(await account.sync()).toMatchObject({ code: 0 })
   await account.expectTruth()
   expect(await text()).toMatchObject({ code: 0 })

@@ -67,12 +67,12 @@ test('live visits with short pauses form a broadcast with minutes and viewers, w
     { who: '5:d', visits: '1', stay: '600', share: '0.125', cash: null, props: null, signups: null, is_new: null },
   ])
   // A figure without rows is NULL until its list has been read, and then 0.
-  const rest = `select broadcast_key, b.new_viewers, b.cash_gifts, b.cash_amount, b.prop_gifts, b.signups, d.is_new
+  const otherFigures = `select broadcast_key, b.new_viewers, b.cash_gifts, b.cash_amount, b.prop_gifts, b.signups, d.is_new
     from livehouse_bi.fct_broadcast b left join livehouse_bi.fct_broadcast_viewer v using (broadcast_key)
     left join livehouse_bi.fct_viewer_day d on (d.viewer_key, d.day) = (v.viewer_key, v.day)
     where broadcast_key <> '5:20261101T2000'`
   const nothing = { new_viewers: null, cash_gifts: null, cash_amount: null, prop_gifts: null, signups: null }
-  expect(await read(rest)).toEqual([{ broadcast_key: '5:20261102T2350', ...nothing, is_new: false }])
+  expect(await read(otherFigures)).toEqual([{ broadcast_key: '5:20261102T2350', ...nothing, is_new: false }])
   await read(`insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, walked_at, latest_slice_id)
     select stream, 'channel=5' || part, stream = 'gifts', '{[2026-11-01,)}', '2026-11-05', 1
     from (values ('visitors', ''), ('questionnaires', ''), ('watch_records', ''), ('gifts', '/type=cash'),
@@ -81,9 +81,9 @@ test('live visits with short pauses form a broadcast with minutes and viewers, w
   const complete = await read('select is_complete from livehouse_bi.fct_broadcast order by started_at')
   expect(complete).toEqual([{ is_complete: false }, { is_complete: true }])
   const none = { new_viewers: '0', cash_gifts: '0', cash_amount: '0', prop_gifts: '0', signups: '0' }
-  expect(await read(rest)).toEqual([{ broadcast_key: '5:20261102T2350', ...none, is_new: false }])
+  expect(await read(otherFigures)).toEqual([{ broadcast_key: '5:20261102T2350', ...none, is_new: false }])
   await read(`update livehouse_ops.partition_states set walked_at = '2026-11-02' where stream = 'questionnaires'`)
-  expect(await read(rest)).toMatchObject([{ ...none, signups: null }])
+  expect(await read(otherFigures)).toMatchObject([{ ...none, signups: null }])
   await read(`update livehouse.gifts set amount = null`)
   expect(await read(`select cash_gifts, cash_amount, prop_amount from livehouse_bi.fct_broadcast ${first}`)).toEqual([
     { cash_gifts: '1', cash_amount: null, prop_amount: '0' },

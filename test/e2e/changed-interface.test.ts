@@ -31,8 +31,8 @@ test.each([
   const [channelId = ''] = emulator.channelIds
   const streams = ['--streams', stream]
   const { gifts } = firstRows(emulator).channel
-  const more = gifts.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
-  gifts.add(...more)
+  const moreGifts = gifts.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
+  gifts.add(...moreGifts)
   expect(await account.sync(streams)).toMatchObject({ code: 0 })
   await account.expectTruth([stream])
   const countKnown = async () => {
@@ -80,8 +80,8 @@ test('a renamed field overwrites nothing in a list of several batches', async ()
   expect(rows.filter(({ nickname }) => nickname === 'known')).toHaveLength(4300)
 
   // A field that is readable in later rows, if not in the first ones, has not changed, nor is it gone.
-  let left = 2500
-  const effect = changedRows((item) => (left-- > 0 ? { ...Object(item), watch_time: '--' } : item))
+  let unreadable = 2500
+  const effect = changedRows((item) => (unreadable-- > 0 ? { ...Object(item), watch_time: '--' } : item))
   const place = { endpoint: 'visitorList', channelId: channel.id }
   account.emulator.faults.splice(0, 1, { effect, ...place }, { effect: withoutEmptyFields(), ...place })
   expect(await account.sync(streams)).toMatchObject({ code: 0, errors: [] })

@@ -96,7 +96,7 @@ test('every command of the docs runs as written, one after the other', async () 
       .replace(/postgres:[^']*db\.example[^']*/, own)
       // With exec, the command and not its shell gets the signal.
       .replace(/^.* (serve|worker|emulate)$/, 'exec $&')
-    // In this process: what a sentence mentions, if no shell changes its words and it needs no signal and no terminal.
+    // Commands in sentences run in this process, unless they need a shell, a signal or a terminal.
     const isHere = !blocks.includes(line) && !isEndless && /^livehouse (?!.* psql)[\w .-]+$/.test(line)
     const { code, err } = isHere ? await runHere(line) : await runInShell(here, isEndless)
     expect([line, code], err).toEqual([line, isEndless ? 143 : 0])

@@ -45,13 +45,13 @@ test('a channel unknown on three days is gone, reported once, requested once a d
   expect(await account.sync()).toMatchObject({ code: 3, errors: [unknown] })
   expect(await states()).toEqual(['active', 'gone'])
 
-  const asked = callsOf(lostId)
+  const callsBefore = callsOf(lostId)
   expect(await account.sync()).toMatchObject({ code: 0 })
-  expect(callsOf(lostId)).toBe(asked)
+  expect(callsOf(lostId)).toBe(callsBefore)
   for (let time = 0; time < 2; time++) {
     account.clock.passHours(time === 0 ? 24 : 0.1)
     expect(await account.sync()).toMatchObject({ code: 0 })
-    expect(callsOf(lostId)).toBe(asked + 1)
+    expect(callsOf(lostId)).toBe(callsBefore + 1)
   }
   expect((await account.run(audit)).printed.join('\n')).toMatch(new RegExp(`^– channel ${lostId}: gone`, 'm'))
   expect((await account.run(status)).printed.join('\n')).toMatch(new RegExp(`does not know.*${lostId}$`, 'm'))

@@ -36,12 +36,12 @@ const hang = (answer: Answer): Answer => ({ ...answer, delivery: { kind: 'hang' 
 /** A process that waits for the answer to its n-th request, which never comes. */
 async function startHanging(number: number): Promise<Child> {
   const child = bench.startChild()
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   atRequest(number, (answer) => {
-    asked.resolve()
+    requested.resolve()
     return hang(answer)
   })
-  await child.whileRunning(asked.promise)
+  await child.whileRunning(requested.promise)
   return child
 }
 
@@ -107,8 +107,8 @@ test('the next run waits until the leases of a killed process expire, and marks 
   const child = await startHanging(2)
   child.process.kill('SIGKILL')
   await child.ended
-  const held = (await readLeases(db)).map(({ name }) => name)
-  expect(held).toEqual(expect.arrayContaining([expect.stringMatching(/^run /), expect.stringMatching(/^partition /)]))
+  const leases = (await readLeases(db)).map(({ name }) => name)
+  expect(leases).toEqual(expect.arrayContaining([expect.stringMatching(/^run /), expect.stringMatching(/^partition /)]))
   await untilSilent(db)
   // Instead of the remaining 20 s, in which nothing else would happen.
   await sql`update livehouse_ops.leases set expires_at = now() + interval '2 s'`.execute(db)
@@ -141,7 +141,7 @@ test('two concurrent runs of one process both succeed and leave the coverage of 
   expect(await bench.readCoverage()).toEqual(coverage)
 })
 
-/** Lets leases expire, as time does; with that of the run where it is not renewed meanwhile. */
+/** Expires leases as time does: of the partition, or also of the run where nothing renews that. */
 const expire = {
   'the partition alone': sql`update livehouse_ops.leases
     set expires_at = now() + case when name like 'run %' then interval '1 hour' else '0' end`,

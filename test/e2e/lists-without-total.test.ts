@@ -160,10 +160,10 @@ test.each([30, 930])('an ignored page parameter is an error, not %i equal gifts'
 
 test('with a new gift at every call, older gifts land at once, and the newest when the list rests', async () => {
   addGifts(930)
-  let given = 0
+  let giftCount = 0
   const give = () => {
     account.clock.nowMs += 200
-    channel.gifts.add({ ...example, giftId: 5000 + given++, givenAt: account.hoursAgo(0) })
+    channel.gifts.add({ ...example, giftId: 5000 + giftCount++, givenAt: account.hoursAgo(0) })
   }
   for (let call = 0; call < 1500; call++) give()
   now = account.hoursAgo(0)

@@ -72,7 +72,7 @@ test('a partition that no attempt finished is an error of its run; one that a wo
   // As after the last attempt.
   await sql`update pgboss.job set state = 'failed', output = '{"message": "its disk is full"}', completed_on = now()
     where singleton_key = 'managers account'`.execute(account.database.db)
-  // As a worker leaves them that finds the run's lease expired, after the database or the run's machine stood still.
+  // As a worker does that finds the run's lease expired, after the database or the run's machine stood still.
   await sql`update pgboss.job set state = 'cancelled' where state = 'created'`.execute(account.database.db)
   const worker = await account.startWorker()
   const { code, outcome } = await running

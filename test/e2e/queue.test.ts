@@ -200,7 +200,7 @@ const readRun = async () => {
   return await runs.executeTakeFirstOrThrow()
 }
 
-/** Spares the test the delay before the next attempt of a job, and the time until a worker counts as dead. */
+/** Waits for a job to begin, but neither for the time of its next attempt nor for a dead worker to be noticed. */
 const untilBegun = async (child: Child) => {
   const later = sql`update pgboss.job set start_after = now(), heartbeat_on = now() - interval '1 hour'
     where name = 'runs' and heartbeat_on < now() - interval '10 s' or state = 'retry'`

@@ -88,10 +88,10 @@ test("the owner's rights are enough for everything that livehouse does", async (
     values ('sync', 'ok', '{}', now() - interval '3 years', now() - interval '3 years')`.execute(db)
   const { rows } = await sql<{ id: string }>`select question_id as id from livehouse.questionnaires limit 1`.execute(db)
   await expectGreen([forms, 'publish', rows[0]?.id ?? ''], [sync])
-  const left = await sql`select from livehouse_ops.runs where started_at < now() - interval '2 years'`.execute(db)
-  expect(left.rows).toEqual([])
-  const more = sql`rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls`
-  const rights = await sql`select ${more} as "hasMore" from pg_roles where rolname = current_user`.execute(db)
+  const oldRuns = await sql`select from livehouse_ops.runs where started_at < now() - interval '2 years'`.execute(db)
+  expect(oldRuns.rows).toEqual([])
+  const extraRights = sql`rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls`
+  const rights = await sql`select ${extraRights} as "hasMore" from pg_roles where rolname = current_user`.execute(db)
   expect(rights.rows).toEqual([{ hasMore: false }])
 })
 
@@ -112,8 +112,8 @@ test('a backup needs only the roles that loader.sql creates on a new server', as
     select distinct rolname as name
     from pg_shdepend join pg_roles r on r.oid = refobjid join pg_database d on d.oid = dbid
     where refclassid = 'pg_authid'::regclass and datname = current_database()`.execute(db)
-  const made = ['livehouse_analyst', 'livehouse_pii', names.livehouse]
-  expect(rows.map(({ name }) => name).toSorted()).toEqual(made.toSorted())
+  const created = ['livehouse_analyst', 'livehouse_pii', names.livehouse]
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(created.toSorted())
 })
 
 test.each([

@@ -64,12 +64,12 @@ test.each([
   const effect = atFirstList(() => void recordHeaders(database.db, seen))
   if (how.includes('other')) emulator.faults.push({ effect, endpoint: 'signupRecord' })
   const { signups } = (await account.sync(streams)).streams
-  const asked = emulator.calls.flatMap(({ endpoint, params }) => {
+  const requestedIds = emulator.calls.flatMap(({ endpoint, params }) => {
     return endpoint === 'signupRecord' && params.start_time === undefined ? [String(params.question_id)] : []
   })
   // Once more because the whole questionnaire is read again.
-  expect(asked.filter((id) => id === form.questionId)).toHaveLength(2 * times)
-  const others = asked.filter((id) => id !== form.questionId)
+  expect(requestedIds.filter((id) => id === form.questionId)).toHaveLength(2 * times)
+  const others = requestedIds.filter((id) => id !== form.questionId)
   expect(others).toHaveLength(new Set(others).size)
   expect(signups).toMatchObject({ updated: rows.length, inserted: 0, removed: 0 })
   await account.expectTruth(['questionnaires', 'signups'])
@@ -182,8 +182,8 @@ test('an unreadable gift stays in quarantine even if it comes with a wider range
 test('unreadable rows that differ in every answer do not keep a range from settling', async () => {
   const { emulator, clock } = account
   const { channel, gift, record } = firstRows(emulator)
-  const gone = { ...gift, type: 'cash' as const, giftId: 777_001, givenAt: account.hoursAgo(2) }
-  channel.gifts.add(gone, { ...gone, giftId: 777_002, givenAt: account.hoursAgo(3) })
+  const withdrawn = { ...gift, type: 'cash' as const, giftId: 777_001, givenAt: account.hoursAgo(2) }
+  channel.gifts.add(withdrawn, { ...withdrawn, giftId: 777_002, givenAt: account.hoursAgo(3) })
   channel.records.add({ ...record, recordId: '900000001', enteredAt: account.hoursAgo(5), leftAt: account.hoursAgo(4) })
   let answers = 0
   const breakRow = (endpoint: string, id: string, field: string) => {
@@ -202,7 +202,7 @@ test('unreadable rows that differ in every answer do not keep a range from settl
   breakRow('giftRunning', '777002', 'money')
   await syncAfter(0)
   await syncAfter(2)
-  channel.gifts.remove(gone)
+  channel.gifts.remove(withdrawn)
   breakRow('userRecordList', '900000001', 'record_id')
   await syncAfter(2)
   expect(await syncAfter(2)).toMatchObject({ removed: 1 })

@@ -135,10 +135,10 @@ test('withdrawn rows are marked even beyond the lookback, and their ranges settl
 
 test('the only gift of a channel is marked after two empty readings an hour apart, and not before', async () => {
   const { gifts } = firstChannel(account.emulator)
-  const given = gifts.rows.filter(({ type }) => type === 'cash').sort((a, b) => b.givenAt - a.givenAt)
-  for (const gift of given.slice(1)) gifts.remove(gift)
+  const cashGifts = gifts.rows.filter(({ type }) => type === 'cash').sort((a, b) => b.givenAt - a.givenAt)
+  for (const gift of cashGifts.slice(1)) gifts.remove(gift)
   await readAfter(0)
-  gifts.remove(first(given))
+  gifts.remove(first(cashGifts))
   const marks: unknown[] = []
   for (const hours of [1, 0, 1, 24]) {
     await readAfter(hours)
@@ -214,7 +214,7 @@ test('a visit that was not over when read is read again until it is, unless it h
     account.emulator.calls.length = 0
     await readAfter(24, 'watch_records')
     await account.expectTruth(['watch_records'])
-    const asked = account.emulator.calls.map(({ params }) => String(params['start_time']))
-    expect(asked.toSorted()[0]).toContain(earliest)
+    const startTimes = account.emulator.calls.map(({ params }) => String(params['start_time']))
+    expect(startTimes.toSorted()[0]).toContain(earliest)
   }
 })

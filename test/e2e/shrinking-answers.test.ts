@@ -44,7 +44,7 @@ test.each([
   let [whole, isHiding]: [number?, boolean?] = []
   const query = (asked: ListQuery) => {
     whole ??= asked.to
-    // Not what counts the parts (pages of 10), nor what checks that rows are found by their time (a minute).
+    // Hides neither counts of parts (pages of 10) nor checks that rows are found by their time (a minute).
     isHiding = asked.to !== whole && asked.pageSize !== 10 && (asked.to ?? 0) - (asked.from ?? 0) > 3 * MINUTE
     return asked
   }

@@ -105,8 +105,8 @@ test('headers, cells and answers are free text: NUL, lone surrogates, emoji, ten
   const long = 'x'.repeat(10_000_000)
   const signups = createRowList<Signup>([{ ...signup, answers: ['a\u0000b', '\udfff', '"\n||', long, '', '', ''] }])
   channel.questionnaires.replace(form, { ...form, questions, signups })
-  const asked = { streams: ['questionnaires', 'signups'] }
-  for (let run = 0; run < 2; run++) expect(await pipeline.sync(asked)).toMatchObject({ status: 'ok', errors: [] })
+  const options = { streams: ['questionnaires', 'signups'] }
+  for (let run = 0; run < 2; run++) expect(await pipeline.sync(options)).toMatchObject({ status: 'ok', errors: [] })
   const { rows } = await sql<{ question: string; answer: string }>`
     select question, answer from livehouse.signup_answers where question_id = ${form.questionId}
     order by question_no`.execute(pipeline.database.db)
@@ -212,7 +212,7 @@ test.each([
   const read = itemReader(visitors, { partition: { channel: '9' }, serviceDay: '2026-11-20' })
   const item = read({ user_id: `${zone} ${raw}`, first_login_time: raw }, pageOf([]))
   await load(visitors, item.kind === 'row' ? [item.row] : [], zone)
-  const { rows: found } = await sql<{ at: Date }>`
+  const { rows } = await sql<{ at: Date }>`
     select first_login_at as at from livehouse.visitors where user_id = ${`${zone} ${raw}`}`.execute(database.db)
-  expect(found).toEqual([{ at: new Date(instant) }])
+  expect(rows).toEqual([{ at: new Date(instant) }])
 })

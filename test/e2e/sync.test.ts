@@ -69,7 +69,7 @@ test('a sync of a service whose clock is behind covers no more than that clock h
   for (const { until } of rows) expect(Number(until)).toBeLessThanOrEqual(pipeline.clock.nowMs - 45 * 60_000)
 })
 
-test('the newest ranges of all channels are read before older gaps, and what another run held for an hour at the end', async () => {
+test('the newest ranges of all channels are read before older gaps, and partitions that another run held come last', async () => {
   await using account = await startAccount({ channels: 12, viewers: 5 })
   expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
   await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', ...onlyVisits])
@@ -79,10 +79,10 @@ test('the newest ranges of all channels are read before older gaps, and what ano
   const effect = meanwhile(() => void (account.clock.passHours(1), other.release('partition managers account')))
   account.emulator.faults.push({ effect, endpoint: 'userRecordList', times: 1 })
   expect(await account.sync('watch_records,managers', { LIVEHOUSE_CONCURRENCY: '4' })).toMatchObject({ code: 0 })
-  const asked = account.emulator.calls.slice(before).filter(({ params }) => 'start_time' in params)
-  const isOld = asked.map(({ params }) => String(params['start_time']) < '2018-10-02')
+  const requests = account.emulator.calls.slice(before).filter(({ params }) => 'start_time' in params)
+  const isOld = requests.map(({ params }) => String(params['start_time']) < '2018-10-02')
   expect(isOld).toContain(true)
-  // Six slices are read at a time: the last of the newest may be requested after one old range of each other slice.
+  // Six slices are read at a time: the last newest one may be requested after the first old one of each other.
   expect(isOld.slice(0, isOld.lastIndexOf(false)).filter(Boolean).length).toBeLessThan(6)
 })
 
@@ -114,8 +114,8 @@ test.each(['40001', '40P01'])('a transaction that the server aborts with %s is r
     await sql`create trigger give_way after insert on ${sql.table(`livehouse_ops.${table}`)}
       for each statement execute function public.give_way()`.execute(db)
   account.emulator.faults.push({ effect: foreignRow(7), endpoint: 'visitorList', page: 1 })
-  const ended = await account.sync('visitors')
-  expect(ended).toMatchObject({ code: 0, errors: [], streams: { visitors: { quarantined: 1 } } })
+  const result = await account.sync('visitors')
+  expect(result).toMatchObject({ code: 0, errors: [], streams: { visitors: { quarantined: 1 } } })
 })
 
 /** A broadcast of two hours four days ago: visits of 5 to 90 minutes, on so many pages of two that the list is cut. */

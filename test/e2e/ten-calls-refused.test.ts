@@ -51,11 +51,11 @@ test('a channel refused every day takes no calls from others, and fails with a m
   account.setRecords(450, 1250)
   const [refused = '', other = ''] = account.emulator.channelIds
   refuse(status(404), { channelId: refused })
-  const ends = await account.eachDay(6, async () => await runBackfill())
+  const runs = await account.eachDay(6, async () => await runBackfill())
   // Requested on the first day, and on the third and later ones, when the other channel has been read.
-  expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 3, 3, 3])
+  expect(runs.map(({ code }) => code)).toEqual([4, 4, 4, 3, 3, 3])
   const message = expect.stringMatching(/404.*refused since 2026-11-/)
-  expect(ends[3].errors).toMatchObject([{ partition: `channel=${refused}`, code: 'api.status', message }])
+  expect(runs[3].errors).toMatchObject([{ partition: `channel=${refused}`, code: 'api.status', message }])
   expect(account.pagesOf(other).at(-1)).toBe(14)
 
   account.emulator.faults.splice(0)
@@ -76,13 +76,13 @@ test('a refused channel takes no calls from others even if its missing range is 
 test('calls that another client spends cost no page that was read, and are reported after three days', async () => {
   account.setRecords(650, 0)
   const settings = { LIVEHOUSE_V1_BUDGET: '3', LIVEHOUSE_CHANNELS: account.emulator.channelIds[0] ?? '' }
-  const ends = await account.eachDay(6, async (day) => {
+  const runs = await account.eachDay(6, async (day) => {
     if (day === 2) refuse(status(429))
     return await runBackfill(settings)
   })
-  expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 4, 3, 3])
+  expect(runs.map(({ code }) => code)).toEqual([4, 4, 4, 4, 3, 3])
   const message = expect.stringMatching(/429.*another client of the account must be spending/)
-  expect(ends[5].errors).toMatchObject([{ message }])
+  expect(runs[5].errors).toMatchObject([{ message }])
 
   account.emulator.faults.splice(0)
   const before = account.pagesOf().length

@@ -23,9 +23,9 @@ test('25 pages take three days of at most ten calls; each day first rereads wher
   account.setRecords(2420)
   // Most pages have no phone.
   account.emulator.faults.push({ effect: withoutEmptyFields(), endpoint: 'userRecords' })
-  const begun = await runBackfill()
-  expect(begun).toMatchObject({ code: 4, status: 'waiting', errors: [], resumes_at: '2026-11-20T16:05:00.000Z' })
-  expect(begun.streams.watch_records_v1).toMatchObject({ calls: 10, inserted: 1000, slices: { failed: 0 } })
+  const firstRun = await runBackfill()
+  expect(firstRun).toMatchObject({ code: 4, status: 'waiting', errors: [], resumes_at: '2026-11-20T16:05:00.000Z' })
+  expect(firstRun.streams.watch_records_v1).toMatchObject({ calls: 10, inserted: 1000, slices: { failed: 0 } })
   const runs = await account.database.db.selectFrom('livehouse_ops.runs').select(['status', 'resumes_at']).execute()
   expect(runs).toEqual([{ status: 'waiting', resumes_at: new Date('2026-11-20T16:05:00Z') }])
   expect(await runBackfill()).toMatchObject({ code: 4, streams: { watch_records_v1: { calls: 0 } } })
@@ -211,10 +211,10 @@ test('processes killed around a call, and two at once, make at most ten calls a 
   expect(await readReserved()).toEqual([{ calls: 4 }])
 
   for (let day = 1; ; day++) {
-    const ends = await Promise.all([startBackfill().ended, startBackfill().ended])
+    const exits = await Promise.all([startBackfill().ended, startBackfill().ended])
     expect(Math.max(...account.callsByDay())).toBeLessThanOrEqual(10)
-    if (ends.every(({ code }) => code === 0)) break
-    expect(ends.map(({ code }) => code).filter((code) => code !== 0 && code !== 4)).toEqual([])
+    if (exits.every(({ code }) => code === 0)) break
+    expect(exits.map(({ code }) => code).filter((code) => code !== 0 && code !== 4)).toEqual([])
     expect(day).toBeLessThan(4)
     account.nextDay()
   }
