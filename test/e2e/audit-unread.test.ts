@@ -85,8 +85,8 @@ test('a past range that no sync has read differs where the source has rows, and 
   const verdicts = async (...argv: string[]) => {
     const { code, audit: report } = await account.runJson(audit, ['--streams', 'watch_records,gifts', ...argv])
     const partitions: readonly { stream: string; verdict: string }[] = report.partitions
-    const of = (name: string) => partitions.flatMap(({ stream, verdict }) => (stream === name ? [verdict] : []))
-    return { code, records: [...new Set(of('watch_records'))], gifts: [...new Set(of('gifts'))] }
+    const verdictsOf = (name: string) => partitions.flatMap(({ stream, verdict }) => (stream === name ? [verdict] : []))
+    return { code, records: [...new Set(verdictsOf('watch_records'))], gifts: [...new Set(verdictsOf('gifts'))] }
   }
   const past = ['--from', '2026-10-01', '--to', '2026-11-10']
   const different = { code: 3, records: ['different'], gifts: expect.arrayContaining(['different']) }

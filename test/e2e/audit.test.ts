@@ -90,8 +90,8 @@ test('rows gone from the source are noted; they differ only if recent or too man
   expect(partitions.filter(({ verdict }) => verdict === 'different')).toEqual([])
   const note = 'no longer at the source, and kept: 1'
   expect(partitions.flatMap(({ notes }) => notes)).toContain(`${note} (record_id ${record.recordId})`)
-  const ofChannel = partitions.find(({ notes }) => notes.join().includes(`${note} (record_id`))
-  expect(Number(ofChannel?.warehouse_rows) - Number(ofChannel?.source_rows)).toBe(1)
+  const channelPartition = partitions.find(({ notes }) => notes.join().includes(`${note} (record_id`))
+  expect(Number(channelPartition?.warehouse_rows) - Number(channelPartition?.source_rows)).toBe(1)
   channel.records.remove(recent)
   const later = await audited('--streams', 'watch_records')
   const differences = [{ kind: 'surplus', keys: [recent.recordId] }]

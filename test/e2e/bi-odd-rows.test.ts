@@ -114,9 +114,9 @@ test('a visit of one second counts as watched in every view', async () => {
 
 test('every fact view of channels says which rows are of a test channel', async () => {
   const facts = biViews.filter(({ name }) => /^(fct|daily|viewer_funnel)/.test(name))
-  const ofChannels = facts.filter(({ columns }) => 'channel_id' in columns)
-  expect(ofChannels.length).toBeGreaterThan(9)
-  for (const { name } of ofChannels) {
+  const channelFacts = facts.filter(({ columns }) => 'channel_id' in columns)
+  expect(channelFacts.length).toBeGreaterThan(9)
+  for (const { name } of channelFacts) {
     const marks = await read(`select distinct channel_id = '8' as marked, is_test from livehouse_bi.${name} order by 1`)
     expect(marks, name).toEqual([false, true].map((is_test) => ({ marked: is_test, is_test })))
   }

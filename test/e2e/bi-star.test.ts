@@ -54,14 +54,14 @@ test('keys are unique and the references of facts resolve, even for viewers not 
 test("an analyst gets an answer to each Grafana query, for the service's days within the time range", async () => {
   const textOf = (path: string) => readFileSync(join(import.meta.dirname, '../../docs', path), 'utf8')
   const { panels, templating } = JSON.parse(textOf('examples/grafana-channels.json'))
-  const ofPanels = panels.map((panel: { targets: readonly [{ rawSql: string }] }) => panel.targets[0].rawSql)
+  const panelQueries = panels.map((panel: { targets: readonly [{ rawSql: string }] }) => panel.targets[0].rawSql)
   const [example] = /^select[^;`]*timeFrom[^`]*/m.exec(textOf('bi-tools.md')) ?? []
-  const texts: readonly string[] = [templating.list[1].query, ...ofPanels, example]
+  const texts: readonly string[] = [templating.list[1].query, ...panelQueries, example]
   const channels = await read(`select quote_literal(channel_id) as id from livehouse.channels where channel_id <> '9'`)
   await using analyst = await openAs('livehouse_analyst', account.database)
   const ask = async (no: number, from: string, to: string) => {
-    const ofRange = texts[no]?.replaceAll('$__timeFrom()', `'${from}'`).replaceAll('$__timeTo()', `'${to}'`) ?? ''
-    return await runQuery(analyst.db, ofRange.replaceAll('$channel', channels.map(({ id }) => id).join(',')))
+    const query = texts[no]?.replaceAll('$__timeFrom()', `'${from}'`).replaceAll('$__timeTo()', `'${to}'`) ?? ''
+    return await runQuery(analyst.db, query.replaceAll('$channel', channels.map(({ id }) => id).join(',')))
   }
   // A visit of long ago, after which nobody came back for weeks.
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
@@ -77,14 +77,14 @@ test("an analyst gets an answer to each Grafana query, for the service's days wi
   expect(answers[5]).toEqual(await read(`select count(*) * ${channels.length} as value from ${over}`))
 
   // "Yesterday" in Shanghai, as Grafana passes it.
-  const ofDay = async (no: number) => await ask(no, '2026-11-18T16:00:00Z', '2026-11-19T15:59:59.999Z')
-  const times = await Promise.all([6, 7, 8, 9, 14].map(async (no) => (await ofDay(no)).map(({ time }) => Number(time))))
+  const onDay = async (no: number) => await ask(no, '2026-11-18T16:00:00Z', '2026-11-19T15:59:59.999Z')
+  const times = await Promise.all([6, 7, 8, 9, 14].map(async (no) => (await onDay(no)).map(({ time }) => Number(time))))
   for (const each of times) expect(new Set(each)).toEqual(new Set([Date.parse('2026-11-18T16:00:00Z')]))
   const sums = `sum(new_viewers) as a, sum(watch_hours) as b, sum(cash_amount) as c from livehouse_bi.daily_channel where day = '2026-11-19' and channel_id <> '9'`
   const broadcasts = `select count(*) from livehouse_bi.fct_broadcast where day = '2026-11-19'`
   const [day = {}] = await read(`select (${broadcasts}), ${sums}`)
-  for (const [no, value] of Object.values(day).entries()) expect(await ofDay(no + 1)).toEqual([{ value }])
-  expect((await ofDay(10))[0]?.started).toBeInstanceOf(Date)
+  for (const [no, value] of Object.values(day).entries()) expect(await onDay(no + 1)).toEqual([{ value }])
+  expect((await onDay(10))[0]?.started).toBeInstanceOf(Date)
 })
 
 test('removed gifts are left out, and removed viewers stay and are marked', async () => {
@@ -131,12 +131,12 @@ test('a day is complete when it has been read fully, and final when two late eno
   expect((await read(freshness)).map(({ day }) => String(day) > '2026-11-10')).toEqual([false, true])
 
   // Both gift types have to be covered.
-  const ofGifts = `select distinct is_gift_complete from livehouse_bi.daily_channel where day = '2026-11-10' and channel_id <> '9'`
-  expect(await read(ofGifts)).toEqual([{ is_gift_complete: true }])
+  const giftFlags = `select distinct is_gift_complete from livehouse_bi.daily_channel where day = '2026-11-10' and channel_id <> '9'`
+  expect(await read(giftFlags)).toEqual([{ is_gift_complete: true }])
   await read(`delete from livehouse_ops.slices where partition like '%/type=cash'
     or partition in (select max(partition) from livehouse_ops.latest_readings where stream = 'signups'
       group by channel_id)`)
-  expect(await read(ofGifts)).toEqual([{ is_gift_complete: false }])
+  expect(await read(giftFlags)).toEqual([{ is_gift_complete: false }])
   await read(`update livehouse.channels set state = 'retired', read_until = null`)
   const covered = `select stream from livehouse_bi.freshness
     where stream in ('gifts', 'signups') and (is_proven or complete_through is not null)`
@@ -187,8 +187,8 @@ test("a manager's usage shows how much it grew, and over how many days", async (
   const complete = `select is_complete as is from livehouse_bi.fct_manager_usage where manager_id = 2 order by day`
   expect((await read(complete)).map(({ is }) => is)).toEqual([false, true, true, false, false, true, true])
   await read(`delete from livehouse.manager_usage where snapshot_date = '2026-11-10'`)
-  const inAll = `select left_value from livehouse_bi.reconciliation where check_name = 'account_watch_minutes'`
-  expect((await read(inAll)).map(({ left_value }) => Number(left_value))).toEqual([30])
+  const totals = `select left_value from livehouse_bi.reconciliation where check_name = 'account_watch_minutes'`
+  expect((await read(totals)).map(({ left_value }) => Number(left_value))).toEqual([30])
 })
 
 test('a difference between two figures of the source is shown, with the number of viewers it affects', async () => {

@@ -35,7 +35,7 @@ async function withClockAhead(hours: number, work: () => Promise<void>): Promise
 
 const shanghaiNow = () => (account.clock.nowMs + account.emulator.conditions.clockAheadMs) / 1000 + 8 * HOUR
 
-function addLive(number: number): void {
+function addRecentRows(number: number): void {
   const { channel, visitor, record, gift, form, signup } = firstRows(account.emulator)
   const at = shanghaiNow() - HOUR
   channel.visitors.add({ ...visitor, userId: `v${number}` })
@@ -82,7 +82,7 @@ describe("bounds follow the service's clock, whatever this machine's clock shows
     if (verb === sync) form.signups.replace(young, { ...young, nick: 'changed' })
     for (let day = 1; day <= 7; day++) {
       account.clock.passHours(24)
-      addLive(day)
+      addRecentRows(day)
     }
     expect(await account.run(verb, argv)).toMatchObject({ code: 0 })
     await account.expectTruth(['gifts', 'watch_records', 'signups'])
@@ -106,7 +106,7 @@ describe("bounds follow the service's clock, whatever this machine's clock shows
       const clocks = /the service's clock shows 2026-11-20 .*, and this machine's 2026-11-10/
       expect((await account.run(audit, from)).problems).toEqual([expect.stringMatching(clocks)])
       expect(await account.run(audit)).toMatchObject({ code: 0 })
-      addLive(8)
+      addRecentRows(8)
       const printed = expect.arrayContaining([expect.stringContaining('nothing after 2026-11-10')])
       expect(await account.run(audit, ['--streams', 'watch_records'])).toMatchObject({ code: 3, printed })
     })
@@ -188,11 +188,11 @@ test('what was read with a clock ten days ahead, and no service time, is read ag
   await syncGreen()
   clock.nowMs -= 9 * DAY_MS
   emulator.conditions.clockAheadMs = 0
-  addLive(77)
+  addRecentRows(77)
   await syncGreen()
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
   clock.passHours(2 * 24)
-  addLive(78)
+  addRecentRows(78)
   await syncGreen()
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
 })

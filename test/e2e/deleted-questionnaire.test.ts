@@ -151,14 +151,14 @@ test('a refusal other than an unknown questionnaire is not green; the last signu
   account.clock.passHours(24)
   form.signups.add({ ...signup, userId: 'last', signedUpAt: account.hoursAgo(1) })
   leaveList((questionId) => questionId === form.questionId)
-  const codeWhere = async (response: FaultEffect) => {
+  const syncCodeFor = async (response: FaultEffect) => {
     const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, response)
     account.emulator.faults.splice(1, 1, { effect, endpoint: 'signupRecord' })
     return (await account.sync('questionnaires,signups')).code
   }
-  expect(await codeWhere(errcode(5000, 'system busy'))).toBe(3)
+  expect(await syncCodeFor(errcode(5000, 'system busy'))).toBe(3)
   const unknown = [answers(404), refusal(404002), refusal(403000), errcode(40401), errcode(7, 'no such question')]
-  for (const each of unknown) expect([each.name, await codeWhere(each)]).toEqual([each.name, 0])
+  for (const each of unknown) expect([each.name, await syncCodeFor(each)]).toEqual([each.name, 0])
   account.emulator.faults.pop()
   expect((await account.sync('questionnaires,signups')).code).toBe(0)
   await account.expectTruth(['signups'])

@@ -90,7 +90,7 @@ test('every command of the docs runs as written, one after the other', async () 
   expect(others.length).toBeGreaterThan(15)
   for (const line of new Set([...blocks, ...others])) {
     const isEndless = / (serve|worker|emulate)$/.test(line)
-    const here = line
+    const runnable = line
       .replace(/livehouse demo$/, '$& --channels 1 --viewers 20') // scripts/check-package runs it in full
       .replace('PGPASSWORD=…', `PGPASSWORD=${password}`)
       .replace(/postgres:[^']*db\.example[^']*/, own)
@@ -98,7 +98,7 @@ test('every command of the docs runs as written, one after the other', async () 
       .replace(/^.* (serve|worker|emulate)$/, 'exec $&')
     // Commands in sentences run in this process, unless they need a shell, a signal or a terminal.
     const isHere = !blocks.includes(line) && !isEndless && /^livehouse (?!.* psql)[\w .-]+$/.test(line)
-    const { code, err } = isHere ? await runHere(line) : await runInShell(here, isEndless)
+    const { code, err } = isHere ? await runHere(line) : await runInShell(runnable, isEndless)
     expect([line, code], err).toEqual([line, isEndless ? 143 : 0])
   }
 })

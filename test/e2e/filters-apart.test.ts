@@ -70,11 +70,11 @@ test('a list of ongoing visits, filtered by their end, is read in four calls', a
   const { channel, record } = firstRows(emulator)
   const times = () => ({ enteredAt: hoursAgo(0.5), leftAt: hoursAgo(0) })
   for (let n = 0; n < 250; n++) channel.records.add({ ...record, ...times(), recordId: String(800_000 + n) })
-  const goOn = () => {
+  const extendVisits = () => {
     clock.nowMs += 1000
     for (const row of channel.records.rows.slice(-250)) channel.records.replace(row, { ...row, leftAt: hoursAgo(0) })
   }
-  emulator.faults.push({ effect: meanwhile(goOn), endpoint: 'userRecordList' })
+  emulator.faults.push({ effect: meanwhile(extendVisits), endpoint: 'userRecordList' })
   expect(await account.sync('watch_records')).toMatchObject({ code: 0, streams: { watch_records: { calls: 4 } } })
 })
 

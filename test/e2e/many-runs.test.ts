@@ -87,8 +87,8 @@ test('status, page and metrics say the same of a list after its readings and old
     await using server = await openPage()
     const channel = await server.text(`/channels/${channelId}`)
     // Without the metrics of the last run, which is another one by then.
-    const ofList = (line: string) => line.includes('stream="visitors"') && !line.startsWith('livehouse_last_run_')
-    const metrics = (await server.text('/metrics')).split('\n').filter(ofList)
+    const isOfVisitors = (line: string) => line.includes('stream="visitors"') && !line.startsWith('livehouse_last_run_')
+    const metrics = (await server.text('/metrics')).split('\n').filter(isOfVisitors)
     return { status: await showStatus(), channel, metrics }
   }
   const shown = await show()

@@ -163,12 +163,12 @@ test('a run that workers share shows its progress, and each part with the proces
   await other.tryTake('partition managers account', { forRun: '99' })
   await using status = await startTestStatusServer(database)
   const shown = async (path: string, id: string) => sectionOf(await status.text(path), id)
-  const atWork = async () => {
+  const readWorkers = async () => {
     const section = await shown('/runs/1', 'workers')
     expect(section.match(/Gifts <small>/g)).toHaveLength(7)
     return section
   }
-  const held = await child.whileRunning(vi.waitFor(atWork, 60_000))
+  const held = await child.whileRunning(vi.waitFor(readWorkers, 60_000))
   expect(held).toContain('Parts being read: 7; processes: 2.')
   expect(held).not.toContain('Managers')
   expect(workers.map(({ process: { pid } }) => held.match(new RegExp(`process ${pid}<`, 'g'))?.length)).toEqual([3, 4])

@@ -45,13 +45,13 @@ const jobs = createJobsFolder({
 const live = new Map<AbortController, Promise<VerbRun>>()
 let whenServed = Promise.withResolvers<void>()
 /** The number of runs under way. The queue runs in real time, and simulated time waits for it. */
-let atWork = 0
+let activeRuns = 0
 const info: Log['info'] = (event) => {
   if (event === 'serve.started') whenServed.resolve()
-  atWork += Number(event === 'job.started') - Number(event === 'job.ended')
+  activeRuns += Number(event === 'job.started') - Number(event === 'job.ended')
 }
 const log = { ...silentLog, info }
-const clock = createFakeClock({ startMs: START, gridMs: () => HOUR, isHeld: () => atWork > 0 })
+const clock = createFakeClock({ startMs: START, gridMs: () => HOUR, isHeld: () => activeRuns > 0 })
 const database = ofFile(createTestDatabase)
 const began = wallTimeAt(START, timeZone)
 const endsAt = began + (NIGHTS + 2) * DAY
