@@ -52,7 +52,7 @@ test.each([
 ])('ranges of at most %i days from %s on are proven, and audited in %i calls', async (days, from, calls, effect) => {
   await using account = await startAccount({ channels: 1, days: 8 })
   account.emulator.faults.push({ effect: whereAsked(({ from = 0, to = 0 }) => to - from > days * 86_400, effect) })
-  const settings = { LIVEHOUSE_HISTORY_FROM: from, LIVEHOUSE_REQUEST_TIMEOUT: '0.1' }
+  const settings = { LIVEHOUSE_HISTORY_FROM: from, LIVEHOUSE_REQUEST_TIMEOUT: effect.name === 'hang' ? '0.2' : '30' }
   expect(await account.sync('gifts,watch_records,signups', settings)).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
   const argv = ['--from', from, '--to', '2026-11-20', '--streams', 'watch_records']
