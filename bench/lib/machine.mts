@@ -70,7 +70,7 @@ export async function startMachine(number: number, options: MachineOptions): Pro
   }
   const cut = (proxy: typeof database) => () => {
     proxy.stall()
-    return proxy.goOn
+    return proxy.reconnect
   }
   return {
     holders,

@@ -23,9 +23,9 @@ const ticket = () => {
 async function askForTicket(settings: Readonly<Record<string, string>>) {
   const before = countTokens()
   const environment = { ...credentialsOf(emulator), ...settings }
-  const { code, remarked, error } = await runVerb(api, ticket(), { environment })
+  const { code, remarks, error } = await runVerb(api, ticket(), { environment })
   expect({ code, error }).toEqual({ code: 0, error: undefined })
-  return { fetched: countTokens() - before, remarks: remarked.join('\n') }
+  return { fetched: countTokens() - before, remarks: remarks.join('\n') }
 }
 
 const countTokens = () => emulator.calls.filter(({ endpoint }) => endpoint === 'token').length

@@ -20,17 +20,17 @@ function settingsFor(url: string, isAutoMigrated = true): DatabaseSettings {
 
 test('opening migrates only if it may, claims no source, and names the database without its password', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
-  const { context, printed, remarked } = createTestContext()
+  const { context, printed, remarks } = createTestContext()
   const opening = openWarehouse(context, settingsFor(database.url, false), source)
   await expect(opening).rejects.toMatchObject({ code: 'db.pendingMigrations' })
   expect(await readPending(database.db)).toContain('0001-operations')
 
-  remarked.length = 0
+  remarks.length = 0
   await using db = await openWarehouse(context, settingsFor(database.url), source)
   expect(await readPending(db)).toEqual([])
   expect(await readSource(db)).toBeUndefined()
   const { host } = new URL(database.url)
-  expect(remarked).toEqual([
+  expect(remarks).toEqual([
     `database: ${host}/${database.name} (DATABASE_URL)`,
     expect.stringMatching(/^migrated: 0001-operations/),
   ])
@@ -61,9 +61,9 @@ test('without automatic migration outdated views are reported and left alone; a 
     return rows[0]
   }
   const readRemarks = async (settings: Readonly<Record<string, string>>) => {
-    const { code, remarked } = await account.run(labels, ['export'], settings)
+    const { code, remarks } = await account.run(labels, ['export'], settings)
     expect(code).toBe(0)
-    return remarked.slice(1).join('\n')
+    return remarks.slice(1).join('\n')
   }
   expect(await account.run(sync, [], NO_MIGRATION)).toMatchObject({ code: 0 })
   expect(await readRemarks(NO_MIGRATION)).toBe(

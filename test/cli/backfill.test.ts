@@ -11,7 +11,7 @@ import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 const dayBefore = (days: number) => formatWallDate(wallTimeAt(FIXED_NOW, 'Asia/Shanghai') - days * 86_400)
 const RANGE = ['--from', dayBefore(20), '--to', dayBefore(10)]
@@ -56,7 +56,7 @@ test('an interrupted backfill resumes without repeating landed slices, and a fin
   const atInterruption = recordCalls(world.emulator).length
   const resumed = await world.run(backfill, [...RANGE, ...streams])
   expect(resumed).toMatchObject({ code: 0 })
-  expect(resumed.remarked.join()).toContain('resumes the backfill')
+  expect(resumed.remarks.join()).toContain('resumes the backfill')
   const repeated = recordCalls(world.emulator)
     .slice(atInterruption)
     .filter(({ channelId }) => landed.rows.some(({ partition }) => partition === `channel=${channelId}`))
@@ -64,7 +64,7 @@ test('an interrupted backfill resumes without repeating landed slices, and a fin
 
   const nextRun = await world.run(backfill, [...RANGE, ...streams])
   expect(nextRun).toMatchObject({ code: 0 })
-  expect(nextRun.remarked.join()).not.toContain('resumes')
+  expect(nextRun.remarks.join()).not.toContain('resumes')
   expect(recordCalls(world.emulator).length).toBeGreaterThan(before + 2)
 })
 
@@ -75,8 +75,8 @@ test("without --to it reads up to now; what exceeds a day's calls of version 1 i
   const argv = ['--from', '2018-01-01', '--streams', 'watch_records_v1']
   expect(await world.run(backfill, argv, { LIVEHOUSE_V1_BUDGET: '1' })).toMatchObject({ code: 4 })
   world.clock.nowMs += 86_400_000
-  const { remarked } = await world.run(backfill, argv, { LIVEHOUSE_V1_BUDGET: '1' })
-  expect(remarked.join()).toContain('resumes the backfill')
+  const { remarks } = await world.run(backfill, argv, { LIVEHOUSE_V1_BUDGET: '1' })
+  expect(remarks.join()).toContain('resumes the backfill')
 })
 
 test('a sync that meets a backfill goes first, and the backfill goes on after it', async () => {

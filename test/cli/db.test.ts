@@ -100,22 +100,22 @@ test('the embedded database is copied to a server, or by file to an empty one, a
     expect(error).toMatchObject({ message: expect.stringContaining(repair) })
     expect(error).toMatchObject({ message: expect.not.stringContaining('DATABASE_URL') })
   }
-  // Others can read a password in the arguments, which is remarked on; one in PGPASSWORD they cannot.
+  // Others can read a password in the arguments, which is remarks on; one in PGPASSWORD they cannot.
   await using used = await createTestDatabase()
   const inQuery = new URL(used.url)
   inQuery.password = ''
   inQuery.searchParams.set('password', decodeURIComponent(new URL(used.url).password))
   const inUse = await runVerb(db, ['copy', '--to', inQuery.href], { environment })
-  expect(inUse.remarked.join('\n')).toContain('other users of this machine can read the password')
+  expect(inUse.remarks.join('\n')).toContain('other users of this machine can read the password')
   expect(inUse.error).toMatchObject({ message: expect.stringContaining('is in use. Name an empty database') })
   const { password } = new URL(server.url)
   vi.stubEnv('PGPASSWORD', decodeURIComponent(password))
   const copied = await runVerb(db, ['copy', '--to', server.url.replace(`:${password}@`, '@')], { environment })
   vi.unstubAllEnvs()
   expect(copied.code).toBe(0)
-  expect(copied.remarked.join('\n')).not.toContain('other users of this machine')
-  expect(copied.remarked).toContain('copied livehouse.visitors: 120 rows')
-  expect([...copied.printed, ...copied.remarked].join('\n')).not.toContain(new URL(server.url).password)
+  expect(copied.remarks.join('\n')).not.toContain('other users of this machine')
+  expect(copied.remarks).toContain('copied livehouse.visitors: 120 rows')
+  expect([...copied.printed, ...copied.remarks].join('\n')).not.toContain(new URL(server.url).password)
   await expectTruth({ emulator, database: server })
 
   const nextSync = await runVerb(sync, ['--json'], { environment: onServer })
@@ -156,9 +156,9 @@ test('the embedded database is copied to a server, or by file to an empty one, a
   }
   const unreadable = await runVerb(db, ['restore', '--file', folder], { environment: there })
   expect(unreadable.error).toMatchObject({ message: expect.stringContaining(`${folder} cannot be read (EISDIR`) })
-  const { code, remarked } = await runVerb(db, ['restore', '--file', file], { environment: there })
+  const { code, remarks } = await runVerb(db, ['restore', '--file', file], { environment: there })
   expect(code).toBe(0)
-  expect(remarked.join()).toContain(`(the embedded PostgreSQL in ${elsewhere})`)
+  expect(remarks.join()).toContain(`(the embedded PostgreSQL in ${elsewhere})`)
   const [url = ''] = (await runVerb(db, ['url'], { environment: there })).printed
   {
     await using restored = await openDatabase(url)

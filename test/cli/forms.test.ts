@@ -54,7 +54,7 @@ async function setHeaders(db: TestDatabase['db'], channel: string, question: str
 test('headers of every kind become columns, masked for analysts, with the full headers as comments', async () => {
   await addForm('9', 'Ab-1', headers)
   expect(await run('publish', 'Ab-1')).toMatchObject({ code: 0, error: undefined })
-  expect((await run('publish', 'Ab-1')).remarked).toContain('livehouse_forms.form_ab_1 is up to date')
+  expect((await run('publish', 'Ab-1')).remarks).toContain('livehouse_forms.form_ab_1 is up to date')
   await using analyst = await openAs('livehouse_analyst', database)
   await using pii = await openAs('livehouse_pii', database)
   const read = async (db: TestDatabase['db']) =>
@@ -144,7 +144,7 @@ test('unknown, ambiguous, unread and unpublished questionnaires, and too many co
   const tooMany = expect.stringMatching(/^The view livehouse_forms.form_q is not up to date: .* can have at most \d+ /)
   const many = Array.from({ length: 1700 }, (_, at) => String(at))
   await setHeaders(database.db, '9', 'q', many)
-  expect(await run()).toMatchObject({ code: 0, remarked: expect.arrayContaining([tooMany]) })
+  expect(await run()).toMatchObject({ code: 0, remarks: expect.arrayContaining([tooMany]) })
   expect(await run('unpublish', 'q', '--channel', '9')).toMatchObject({ code: 0 })
   expect((await run('publish', 'q', '--channel', '9')).error).toMatchObject({ code: 'db.refused', message: tooMany })
 })

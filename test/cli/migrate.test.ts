@@ -29,9 +29,9 @@ test('status, up, down and sql print what they do; views are published even if t
   expect(await run(url, 'down')).toEqual([`reverted: ${names.at(-1)}`])
 
   const environment = { DATABASE_URL: url, LIVEHOUSE_QUEUE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' }
-  const { error, remarked } = await runVerb(migrate, ['up'], { environment })
+  const { error, remarks } = await runVerb(migrate, ['up'], { environment })
   expect(error).toMatchObject({ code: 'db.unreachable' })
-  expect(remarked).toContain('published: the views of livehouse_bi')
+  expect(remarks).toContain('published: the views of livehouse_bi')
 })
 
 test('a queue of an older version is refused until the printed SQL has upgraded it', async () => {

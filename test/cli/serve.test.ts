@@ -103,6 +103,6 @@ test('serve does not start if a setting of its page is wrong, but starts without
   const info = (event: string) => void (event === 'serve.started' && stop.abort(new Error('stop')))
   const settings = { LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP: 'off' }
   const overrides = { clock: systemClock, log: { ...silentLog, info }, signal: stop.signal }
-  const { error, remarked } = await account.run(serve, [], settings, overrides)
-  expect([error, remarked.filter((line) => line.startsWith(PAGE))]).toEqual([undefined, []])
+  const { error, remarks } = await account.run(serve, [], settings, overrides)
+  expect([error, remarks.filter((line) => line.startsWith(PAGE))]).toEqual([undefined, []])
 })

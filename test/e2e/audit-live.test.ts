@@ -12,7 +12,7 @@ const deleteRecord = (channelId: string, recordId: RawBuilder<unknown>) =>
   sql`delete from livehouse.watch_records where (channel_id, record_id) = (${channelId}, ${recordId})`
 
 test('an audit finds a row lost before the last sync; a row that came after it is no difference', async () => {
-  const { channel, record, visitor, text, audited, clock, change } = account
+  const { channel, record, visitor, text, runAudit: audited, clock, change } = account
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
   // The visit was still going on at the last sync, an hour ago; the visitor came after it.
   channel.records.add({ ...record, recordId: '900000001', enteredAt: now - 3 * HOUR, leftAt: now - HOUR + 60 })
@@ -40,7 +40,7 @@ test('an audit finds a row lost before the last sync; a row that came after it i
 })
 
 test.each(['entry', 'leave'] as const)('an audit finds a lost row among ongoing visits: by %s', async (time) => {
-  const { channel, record, text, audited, emulator, clock, change } = account
+  const { channel, record, text, runAudit: audited, emulator, clock, change } = account
   emulator.switches.recordFilterTime = time
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
   // The visit that ended last within the covered range, which ends an hour and five minutes ago.
@@ -63,7 +63,7 @@ test.each(['entry', 'leave'] as const)('an audit finds a lost row among ongoing 
 })
 
 test('rows that an audit counts only approximately are not proven; a row lost elsewhere is named', async () => {
-  const { channel, text, audited, emulator, clock, change } = account
+  const { channel, text, runAudit: audited, emulator, clock, change } = account
   emulator.switches.recordFilterTime = 'entry'
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
   const first = channel.records.rows.reduce((least, each) => (each.enteredAt < least.enteredAt ? each : least))
@@ -93,7 +93,7 @@ test('rows that an audit counts only approximately are not proven; a row lost el
 })
 
 test('a row at the very start of a range, which an exclusive filter omits, does not mask a lost row', async () => {
-  const { channel, record, audited, emulator, clock, change } = account
+  const { channel, record, runAudit: audited, emulator, clock, change } = account
   Object.assign(emulator.switches, { recordFilterTime: 'entry', filterEnds: 'exclusive' })
   const from = Math.floor(clock.nowMs / 60_000) * 60 + (8 - 30) * HOUR
   channel.records.add({ ...record, recordId: '900000001', enteredAt: from, leftAt: from + 300 })

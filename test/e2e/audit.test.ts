@@ -75,12 +75,12 @@ test('a long history that the source no longer has is no difference', async () =
         'entered_at', entered_at - number * interval '31 minutes',
         'left_at', entered_at - number * interval '31 minutes')) as another
     where known.record_id = ${account.record.recordId}`.execute(account.database.db)
-  const partitions = await account.audited('--streams', 'watch_records', '--channels', account.channel.id)
+  const partitions = await account.runAudit('--streams', 'watch_records', '--channels', account.channel.id)
   expect(partitions).toMatchObject([{ verdict: 'equal', differences: [] }])
 })
 
 test('rows gone from the source are noted; they differ only if recent or too many, and reopen nothing', async () => {
-  const { channel, form, audited } = account
+  const { channel, form, runAudit: audited } = account
   const record = earliest(channel.records.rows, ({ enteredAt }) => enteredAt)
   const ended = channel.records.rows.filter(({ leftAt }) => leftAt < (parseWallTime('2026-11-20 14:00') ?? 0))
   const recent = earliest(ended, ({ enteredAt }) => -enteredAt)
@@ -108,7 +108,7 @@ test('rows gone from the source are noted; they differ only if recent or too man
 })
 
 test('rows without a readable time do not mask rows that are missing from a range', async () => {
-  const { text, audited, database } = account
+  const { text, runAudit: audited, database } = account
   const day = sql`(entered_at at time zone 'Asia/Shanghai')::date`
   const { rows } = await sql`
     select ${day}::text as day, (${day} + 1)::text as next, channel_id, record_id from livehouse.watch_records
@@ -128,7 +128,7 @@ test('rows without a readable time do not mask rows that are missing from a rang
 })
 
 test('a new manager is no difference; a list with nothing to compare with is not compared', async () => {
-  const { emulator, audited, text, clock } = account
+  const { emulator, runAudit: audited, text, clock } = account
   const { managers } = emulator.world
   managers.add({ ...first(managers.rows), id: '99001', createdOn: '2026-11-20' })
   expect(await text('--streams', 'managers,manager_usage')).toMatchObject({ code: 0 })

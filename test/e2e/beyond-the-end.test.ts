@@ -7,7 +7,7 @@ import { startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { hang, ignoredPage, meanwhile, refusal, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { addRows, firstRows, times } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 test('a list that grows with every call and repeats page 1 past its end is read in few calls', async () => {
   await using account = await startAccount({ channels: 1, viewers: 100 })

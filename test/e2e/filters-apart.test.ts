@@ -7,7 +7,7 @@ import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.t
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 5 }))
 

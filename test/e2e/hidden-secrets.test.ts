@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/service/connect.ts'
 import { saveMenu } from '../../src/service/other-calls.ts'
 import { createRedactor } from '../../src/log/redact.ts'
-import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectClient, errorOf, fetchTicket, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
@@ -20,7 +20,7 @@ const paging = { page: 1, pageSize: 10 }
 const calls: Readonly<Record<string, Ask>> = {
   token: (connection) => connection.accessToken(openContext()),
   ticket: (connection) =>
-    askTicket(connection, { scope: 'guest', outerid: 'u', hash_act_id: 'h', client_ip: '203.0.113.7' }),
+    fetchTicket(connection, { scope: 'guest', outerid: 'u', hash_act_id: 'h', client_ip: '203.0.113.7' }),
   menu: ({ send }) => saveMenu(send, { channelId: '9', menuId: undefined }, {}, openContext()),
   visitors: (connection) =>
     connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),

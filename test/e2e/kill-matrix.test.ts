@@ -5,7 +5,7 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { atFirstList } from '../helpers/fault-effects.ts'
 import { startKillBench } from '../helpers/kill-bench.ts'
 import { ofFile } from '../helpers/of-file.ts'
-import { untilExpired, untilSilent } from '../helpers/own-locks.ts'
+import { untilExpired, untilIdle } from '../helpers/own-locks.ts'
 import type { Child } from '../helpers/start-child.ts'
 import { readLeases } from '../../src/ledger/leases/lease-rows.ts'
 
@@ -79,7 +79,7 @@ test.each(['write', 'commit'] as const)('a process is killed in a %s: the next r
     await bench.reset()
     const gate = await bench.closeGate(at, number)
     const child = bench.startChild()
-    await gate.reached(child)
+    await gate.untilReached(child)
     child.process.kill('SIGKILL')
     expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
     await gate.open()
@@ -109,10 +109,10 @@ test('the next run waits until the leases of a killed process expire, and marks 
   await child.ended
   const leases = (await readLeases(db)).map(({ name }) => name)
   expect(leases).toEqual(expect.arrayContaining([expect.stringMatching(/^run /), expect.stringMatching(/^partition /)]))
-  await untilSilent(db)
+  await untilIdle(db)
   // Instead of the remaining 20 s, in which nothing else would happen.
   await sql`update livehouse_ops.leases set expires_at = now() + interval '2 s'`.execute(db)
-  await expectRepaired(untilSilent)
+  await expectRepaired(untilIdle)
   // By now the lease of the killed run has expired too; it was still held when the last run began.
   expect(await bench.syncHere()).toBe(0)
   expect(await readStatuses()).toEqual(['interrupted', 'ok', 'ok'])
@@ -125,8 +125,8 @@ test('of two processes at once, one waits for what the other holds, and both suc
   // Not visitors: landing them locks the row of the channel, which the other process registers.
   const walks = ['managers', 'manager_usage'] as const
   const children = [1, 2].map(() => bench.startChild('--streams', walks.join(',')))
-  await gate.reached(...children)
-  await Promise.race(children.map(async (child) => await child.hears('partition.waiting')))
+  await gate.untilReached(...children)
+  await Promise.race(children.map(async (child) => await child.untilOutput('partition.waiting')))
   await gate.open()
   for (const { ended } of children) {
     const { code, error } = await ended

@@ -9,7 +9,7 @@ import { first, firstChannel, times } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 const account = ofFile(() => startAccount({ channels: 1, viewers: 5 }))
 let channel: Channel

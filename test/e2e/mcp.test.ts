@@ -134,7 +134,7 @@ test('a query waits for a lost database no longer than its statements may take',
   await expect.poll(readAsleep, { timeout: 60_000 }).toHaveLength(1)
   proxy.stall()
   expect((await answer).text).toContain('cannot be reached: no answer within 9 s')
-  proxy.goOn()
+  proxy.reconnect()
   expect(await cutOff.rows('select 1')).toEqual([[1]])
 })
 

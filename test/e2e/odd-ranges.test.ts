@@ -8,7 +8,7 @@ import { constantTotal, errcode, refusal } from '../helpers/fault-effects.ts'
 import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 const STREAMS = ['watch_records', 'gifts', 'signups'] as const
 const wanted = ['--streams', ['questionnaires', ...STREAMS].join()]

@@ -125,7 +125,7 @@ test.each([
   const ended = await account.run(sync, ['--streams', 'visitors', '--channels', account.emulator.channelIds[0] ?? ''], {
     LIVEHOUSE_BASE_URL: service.url,
   })
-  const output = [...ended.printed, ...ended.remarked, String(ended.error)].join('\n')
+  const output = [...ended.printed, ...ended.remarks, String(ended.error)].join('\n')
   expect(output).toMatch(message)
   expect(output.length).toBeLessThan(5000)
 })

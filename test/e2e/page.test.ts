@@ -29,7 +29,7 @@ async function startServe() {
   const folder = createJobsFolder({ lists })
   const settings = { LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: '127.0.0.1:0', LIVEHOUSE_HTTP_TOKEN: TOKEN }
   const child = startChild(['serve'], { ...environment(), ...settings, LOG_LEVEL: 'info' })
-  const [, url = ''] = /"url":"(http[^"]*)"/.exec(await child.hears('"serve.started"')) ?? []
+  const [, url = ''] = /"url":"(http[^"]*)"/.exec(await child.untilOutput('"serve.started"')) ?? []
   const headers = { authorization: `Bearer ${TOKEN}` }
   return {
     child,
@@ -84,7 +84,7 @@ test('with the token, the page runs a job, reopens a range and retries the quara
   const queued = await post('/actions/run', { csrf, ...job })
   expect([queued.status, queued.headers.get('location')]).toEqual([303, '/runs?queued=lists'])
   expect([303, 409]).toContain((await post('/actions/run', { csrf, ...job })).status)
-  await child.hears('"job.ended"')
+  await child.untilOutput('"job.ended"')
   const reopened = await post('/actions/reopen', { ...range, to: '2020-01-02' })
   const paths = [reopened, await post('/actions/retry', { csrf })].map(({ headers }) => headers.get('location') ?? '')
   const [reopenedRun = '', retriedRun = ''] = await Promise.all(paths.map(text))
@@ -115,7 +115,7 @@ test('a run is cancelled from its page, and its job ends', async () => {
   expect(await text('/runs/1')).toMatch(/action="\/actions\/cancel"[^]*name="run" value="1"/)
   const cancelled = await post('/actions/cancel', { csrf, run: '1' })
   expect([cancelled.status, cancelled.headers.get('location')]).toEqual([303, '/runs/1'])
-  await child.hears('"job.ended"')
+  await child.untilOutput('"job.ended"')
   await child.whileRunning(untilRow(database.db, sql`select where not exists (${heldPartitions})`))
   expect((await post('/actions/cancel', { csrf, run: '1' })).status).toBe(409)
   const { rows } =
@@ -156,7 +156,7 @@ test('a run that workers share shows its progress, and each part with the proces
   emulator.faults.push({ effect: hang(), endpoint: 'giftRunning' })
   const settings = { ...environment(), LOG_LEVEL: 'info' }
   const workers = ['3', '4'].map((count) => startChild(['worker', '--concurrency', count], settings))
-  for (const worker of workers) await worker.hears('"worker.started"')
+  for (const worker of workers) await worker.untilOutput('"worker.started"')
   const child = startChild(['sync', '--queue', '--streams', 'visitors,gifts'], settings)
   // A partition that another run holds is not part of this one.
   await using other = new Leases(database.db)

@@ -16,13 +16,13 @@ import { heldPartitions, startQueueAccount, stop } from '../helpers/queue-accoun
 import { hang } from '../helpers/fault-effects.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 const account = ofTest(startQueueAccount)
 
 /** Starts a run on a worker, which gets no answer before `letGo`. */
 async function beginRun() {
-  const { asked, letGo } = account.holdLists()
+  const { asked, releaseLists: letGo } = account.holdLists()
   const worker = await account.startWorker()
   const running = account.sync()
   await asked
@@ -63,7 +63,7 @@ test('a job that serve holds is shared with a worker, and recorded as one run', 
     values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`.execute(account.database.db)
   const worker = await account.startWorker()
   const serve = startChild(['serve'], { ...account.environment, LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: 'off' })
-  await serve.hears('"job.ended"')
+  await serve.untilOutput('"job.ended"')
   await expectTruth(account)
   expect(await account.readRuns()).toEqual(['run nightly ok'])
   for (const child of [serve, worker]) await stop(child)
@@ -80,7 +80,7 @@ test('a worker that gets SIGTERM releases the partitions that it was reading', a
 })
 
 test('of a sync and a backfill in one worker, one waits while the other holds the partition', async () => {
-  const { asked, letGo } = account.holdLists()
+  const { asked, releaseLists: letGo } = account.holdLists()
   const { emulator, database } = account
   const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
   const flags = ['--streams', 'watch_records', '--channels', emulator.channelIds[0] ?? '']
@@ -106,7 +106,7 @@ test.each([
   ['a backfill of all channels', 8, 2],
   ['a sync of another channel', 4, 1],
 ])('the partitions of a sync do not wait for those that %s has queued before', async (what, queuedBefore, queued) => {
-  const { letGo } = account.holdLists()
+  const { releaseLists: letGo } = account.holdLists()
   const [first = '', second = ''] = account.emulator.channelIds
   const isBackfill = what.startsWith('a backfill')
   const earlier = isBackfill
@@ -166,7 +166,7 @@ test('a run that is cancelled from another process, or interrupted, stops its wo
 })
 
 test('workers stop reading for a run whose process has died', async () => {
-  const { asked, letGo } = account.holdLists()
+  const { asked, releaseLists: letGo } = account.holdLists()
   const worker = await account.startWorker()
   const asking = startChild(['sync', '--queue'], account.environment)
   await asked
@@ -204,7 +204,7 @@ const readRun = async () => {
 const untilBegun = async (child: Child) => {
   const later = sql`update pgboss.job set start_after = now(), heartbeat_on = now() - interval '1 hour'
     where name = 'runs' and heartbeat_on < now() - interval '10 s' or state = 'retry'`
-  const begun = child.hears('"job.started"').then(() => true)
+  const begun = child.untilOutput('"job.started"').then(() => true)
   while (!(await Promise.race([begun, systemClock.sleep(100).then(() => false)]))) await later.execute(database.db)
 }
 
@@ -215,7 +215,7 @@ test('serve ends with 143 on SIGTERM though an answer never comes; interrupted a
   emulator.faults.push({ effect: hang() })
 
   const first = startServe()
-  await first.hears('"job.started"')
+  await first.untilOutput('"job.started"')
   first.process.kill('SIGTERM')
   expect(await first.ended).toMatchObject({ code: 143 })
   expect(await readRun()).toEqual({ status: 'interrupted', outcome: null, attempts: 1 })
@@ -230,7 +230,7 @@ test('serve ends with 143 on SIGTERM though an answer never comes; interrupted a
   emulator.faults.length = 0
   const third = startServe()
   await untilBegun(third)
-  await third.hears('"job.ended"')
+  await third.untilOutput('"job.ended"')
   expect(await readRun()).toEqual({ status: 'ended', outcome: 'ok', attempts: 3 })
   third.process.kill('SIGINT')
   const nextYear = new Date(systemClock.now() + 8 * 3_600_000).getUTCFullYear() + 1

@@ -159,7 +159,7 @@ test('a login that owns nothing can serve after a DBA has run the printed SQL an
   await dba(`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since)
     values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`)
   const serve = startChild(['serve'], environment)
-  await serve.hears('"job.ended"')
+  await serve.untilOutput('"job.ended"')
   serve.process.kill('SIGTERM')
   const { code, error } = await serve.ended
   expect(code).toBe(143)

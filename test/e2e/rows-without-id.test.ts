@@ -9,7 +9,7 @@ import { recordHeaders } from '../../src/ledger/questionnaires.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 import { withTime } from '../helpers/worlds/troubles.ts'
 
 const streams = ['--streams', 'gifts,questionnaires,signups']

@@ -3,13 +3,13 @@ import { MINUTE, type WallTime } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
-import { fill, syncTruly } from '../helpers/crowd.ts'
+import { fill, syncAndExpectTruth } from '../helpers/crowd.ts'
 import { changedRows, meanwhile, noRows } from '../helpers/fault-effects.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
@@ -54,7 +54,7 @@ test.each([
   const { errors } = await account.sync(stream === 'signups' ? 'questionnaires,signups' : stream)
   expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
   account.emulator.faults.splice(0, 1)
-  await syncTruly(account, stream)
+  await syncAndExpectTruth(account, stream)
 })
 
 test('parts that are cut again are compared with the total announced at the first cut', async () => {
@@ -74,7 +74,7 @@ test('parts that are cut again are compared with the total announced at the firs
   account.emulator.faults.push(...effects.map((effect) => ({ effect, endpoint: 'userRecordList' })))
   expect(await readVisits()).toMatchObject({ code: 3, streams: { watch_records: { slices: { verified: 0 } } } })
   records.add(...gone)
-  await syncTruly(account, 'watch_records')
+  await syncAndExpectTruth(account, 'watch_records')
 })
 
 test('half of a list that vanishes while rows arrive does not count as gone', async () => {
@@ -91,7 +91,7 @@ test('half of a list that vanishes while rows arrive does not count as gone', as
   expect(await readVisits()).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
   account.emulator.faults.length = 0
   records.add(...gone)
-  await syncTruly(account, 'watch_records')
+  await syncAndExpectTruth(account, 'watch_records')
 })
 
 test('two empty answers within an hour settle no history', async () => {
@@ -99,7 +99,7 @@ test('two empty answers within an hour settle no history', async () => {
     account.emulator.faults.push({ effect: noRows(), endpoint })
   for (let reading = 0; reading < 2; reading++) expect(await account.sync()).toMatchObject({ code: 0 })
   account.emulator.faults.length = 0
-  for (const stream of ['watch_records', 'signups']) await syncTruly(account, stream, 0.1)
+  for (const stream of ['watch_records', 'signups']) await syncAndExpectTruth(account, stream, 0.1)
 })
 
 test('with a late signup in each reading, all land, and those past the last page too', async () => {

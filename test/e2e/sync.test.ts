@@ -18,7 +18,7 @@ import { first, firstChannel } from '../helpers/first-rows.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { holdLock } from '../helpers/own-locks.ts'
 import { openAs } from '../helpers/open-as.ts'
@@ -69,7 +69,7 @@ test('a sync of a service whose clock is behind covers no more than that clock h
   for (const { until } of rows) expect(Number(until)).toBeLessThanOrEqual(pipeline.clock.nowMs - 45 * 60_000)
 })
 
-test('the newest ranges of all channels are read before older gaps, and partitions that another run held come last', async () => {
+test('the newest ranges of all channels are read before older gaps, and what another run held comes last', async () => {
   await using account = await startAccount({ channels: 12, viewers: 5 })
   expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
   await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', ...onlyVisits])
@@ -194,7 +194,7 @@ test('an analyst’s open transaction delays no run and no other analyst; a migr
   await sql`update livehouse_ops.bi_settings set fingerprint = null`.execute(account.database.db)
   const run = await account.run(sync, ['--streams', 'managers'])
   expect(run).toMatchObject({ code: 0, error: undefined })
-  expect(run.remarked.join('\n').split(named)[1]).toMatch(/^\S+ \S+ UTC, on [\w.]+, [\w.]+, [\w.]+ and \d+ more\. /)
+  expect(run.remarks.join('\n').split(named)[1]).toMatch(/^\S+ \S+ UTC, on [\w.]+, [\w.]+, [\w.]+ and \d+ more\. /)
   await sql`select count(*) from livehouse_bi.freshness`.execute(other.db)
 
   const down = await account.run(migrate, ['down'])

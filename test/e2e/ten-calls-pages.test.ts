@@ -5,7 +5,7 @@ import { ignoredPage, jsonBody, meanwhile, missingRow, refusal, withheldRows } f
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 const account = ofTest(startV1Account)
 const runForDays = async (most = 12) =>

@@ -5,13 +5,13 @@ import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
-import { at, type Crowd, fill, syncTruly } from '../helpers/crowd.ts'
+import { at, type Crowd, fill, syncAndExpectTruth } from '../helpers/crowd.ts'
 import { changedRows, duplicateRow, meanwhile } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { first, firstChannel, firstRows, times } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
@@ -29,7 +29,7 @@ test.each<[number, Crowd]>([
   const { db } = database
   Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   fill(emulator, crowd, minutes)
-  for (const hours of [2, 24]) for (const stream of Object.keys(crowd)) await syncTruly(account, stream, hours)
+  for (const hours of [2, 24]) for (const stream of Object.keys(crowd)) await syncAndExpectTruth(account, stream, hours)
   expect(await account.run(audit, ['--json'])).toMatchObject({ code: 0 })
   await sql`delete from livehouse.gifts where gift_key = (select min(gift_key) from livehouse.gifts)`.execute(db)
   expect(await account.run(audit, ['--streams', 'gifts'])).toMatchObject({ code: 3 })
@@ -42,7 +42,7 @@ test('an audit counts the visitors gone from a list that never stands still, whi
   Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   const channel = firstChannel(account.emulator)
   fill(account.emulator, { visitors: 250 }, 1)
-  await syncTruly(account, 'visitors')
+  await syncAndExpectTruth(account, 'visitors')
   for (const row of channel.visitors.rows.filter(({ userId }) => /^crowd-1\d$/.test(userId)))
     channel.visitors.remove(row)
   expect(await syncLater('visitors', 24)).toMatchObject({ code: 0, slices: { moving: 1 } })
@@ -81,7 +81,7 @@ test.each<[string, (query: ListQuery) => boolean, number, object]>([
     return query
   }
   account.emulator.faults.push({ effect: { name: 'edits', query: edit }, endpoint: 'signupRecord' })
-  await syncTruly(account, 'signups')
+  await syncAndExpectTruth(account, 'signups')
 })
 
 test('two equal signups on pages of their own are two', async () => {
@@ -91,7 +91,7 @@ test('two equal signups on pages of their own are two', async () => {
   channel.questionnaires.replace(form, { ...form, signups })
   account.emulator.switches.rowOrder = 'time-asc'
   account.emulator.faults.push({ effect: clampedTo(2) })
-  await syncTruly(account, 'signups')
+  await syncAndExpectTruth(account, 'signups')
 })
 
 test('an unreadable row that comes on two pages does not count for the row that jumped ahead of it', async () => {
@@ -174,7 +174,7 @@ test.each(ends)('gifts that differ in each answer take few calls; end: %s', asyn
     gifts.add(row)
   })
   account.emulator.faults.push({ effect: { ...changedRows(emptied), ...turned }, endpoint: 'giftRunning' })
-  await syncTruly(account, 'gifts')
+  await syncAndExpectTruth(account, 'gifts')
   expect(account.emulator.calls.length).toBeLessThan(60)
   expect(await syncLater('gifts', 2)).toMatchObject({ code: 0, inserted: 0, removed: 0, errors: [] })
   // Beyond the lookback the range has settled, and is read no more.

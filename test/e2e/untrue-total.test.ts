@@ -6,7 +6,7 @@ import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { falseTotal, meanwhile, noRows, refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
 import { addRows, firstChannel, times } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { clampedTo } from '../helpers/worlds/add-odd-rows.ts'
 
 async function syncVisitors(account: TestAccount): Promise<void> {
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })

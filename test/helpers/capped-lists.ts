@@ -1,7 +1,7 @@
 import { MINUTE } from '../../src/core/wall-clock.ts'
 import { addRows, firstRows, times } from './first-rows.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
-import { clampedTo } from './worlds/furnish.ts'
+import { clampedTo } from './worlds/add-odd-rows.ts'
 
 export const ROWS = 130
 

@@ -6,7 +6,7 @@ import { silentLog } from './silent-log.ts'
 /** Creates a context for a verb under test, and collects the lines that it prints, and those on standard error. */
 export function createTestContext(overrides: Partial<CliContext> = {}) {
   const printed: string[] = []
-  const remarked: string[] = []
+  const remarks: string[] = []
   const context: CliContext = {
     environment: {},
     version: '1.2.3',
@@ -17,9 +17,9 @@ export function createTestContext(overrides: Partial<CliContext> = {}) {
     redact: (text) => text,
     signal: new AbortController().signal,
     print: (line) => void printed.push(line),
-    remark: (line) => void remarked.push(line),
+    remark: (line) => void remarks.push(line),
     openProgress: async () => ({ report: () => {}, [Symbol.dispose]: () => {} }),
     ...overrides,
   }
-  return { context, printed, remarked }
+  return { context, printed, remarks }
 }

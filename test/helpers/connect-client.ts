@@ -42,6 +42,6 @@ export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** Requests a ticket (API 4.2). */
-export async function askTicket({ send }: Connection, parameters: TicketParameters): Promise<string> {
+export async function fetchTicket({ send }: Connection, parameters: TicketParameters): Promise<string> {
   return await requestTicket(send, parameters, openContext())
 }

@@ -29,7 +29,7 @@ export function fill(emulator: Emulator, crowd: Crowd, minutes: number): void {
 }
 
 /** Syncs a stream `hours` later. Expects a green run, after which the warehouse equals the service. */
-export async function syncTruly(account: TestAccount, stream: string, hours = 2): Promise<void> {
+export async function syncAndExpectTruth(account: TestAccount, stream: string, hours = 2): Promise<void> {
   account.clock.passHours(hours)
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
   expect(await account.sync(names)).toMatchObject({ code: 0, errors: [] })

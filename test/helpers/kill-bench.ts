@@ -59,7 +59,7 @@ export async function startKillBench() {
       await sql`update public.stop_at set point = ${at}, number = ${number}`.execute(db)
       return {
         /** Waits until a process is at the gate. @throws if one of `children` ends first */
-        reached: async (...children: readonly Child[]) =>
+        untilReached: async (...children: readonly Child[]) =>
           await untilBlocked(db, sql`locktype = 'advisory' and objid = ${sql.lit(GATE)}`, children),
         open: openGate,
       }

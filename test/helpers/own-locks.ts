@@ -32,14 +32,14 @@ export async function untilBlocked(db: Kysely<Database>, condition: Query, child
 }
 
 /** Waits until no other session of this database is in a transaction that writes, or holds an advisory lock. */
-export async function untilSilent(db: Kysely<Database>): Promise<void> {
+export async function untilIdle(db: Kysely<Database>): Promise<void> {
   const busy = sql`select from ${ownLocks} where locktype in ('advisory', 'transactionid')`
   await untilRow(db, sql`select 1 where not exists (${busy})`)
 }
 
 /** Waits until killed processes have left the database, and lets their leases expire, as they would after 20 s. */
 export async function untilExpired(db: Kysely<Database>): Promise<void> {
-  await untilSilent(db)
+  await untilIdle(db)
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
 }
 

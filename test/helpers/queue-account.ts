@@ -36,7 +36,7 @@ export async function startQueueAccount(given?: TestDatabase) {
     environment,
     startWorker: async (settings: Settings = {}): Promise<Child> => {
       const child = startChild(['worker', '--concurrency', '3'], { ...environment, ...settings })
-      await child.hears('"worker.started"')
+      await child.untilOutput('"worker.started"')
       return child
     },
     run,
@@ -57,8 +57,8 @@ export async function startQueueAccount(given?: TestDatabase) {
       await new Promise((resolve) => {
         emulator.faults.push({ effect: atFirstList(() => resolve(act())), ...of })
       }),
-    /** Keeps lists from arriving until `letGo`. `asked` resolves when one is requested. */
-    holdLists: (): { readonly asked: Promise<void>; readonly letGo: () => void } => {
+    /** Keeps lists from arriving until `releaseLists`. `asked` resolves when one is requested. */
+    holdLists: (): { readonly asked: Promise<void>; readonly releaseLists: () => void } => {
       const asked = Promise.withResolvers<void>()
       const answer = (given: Answer): Answer => {
         if (given.body.kind !== 'list') return given
@@ -66,10 +66,10 @@ export async function startQueueAccount(given?: TestDatabase) {
         return { ...given, delivery: { kind: 'hang' } }
       }
       emulator.faults.push({ effect: { name: 'hang', answer } })
-      return { asked: asked.promise, letGo: () => void (emulator.faults.length = 0) }
+      return { asked: asked.promise, releaseLists: () => void (emulator.faults.length = 0) }
     },
     /** Lets the leases of stopped processes expire at once instead of after 20 s. */
-    expireHeld: async ({ db }: Pick<TestDatabase, 'db'> = database): Promise<void> => {
+    expireLeases: async ({ db }: Pick<TestDatabase, 'db'> = database): Promise<void> => {
       await sql`update livehouse_ops.leases set expires_at = now() where name like 'partition %'`.execute(db)
       await sql`update pgboss.job set heartbeat_on = now() - interval '1 min' where state = 'active'`.execute(db)
     },

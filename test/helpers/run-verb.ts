@@ -32,12 +32,12 @@ export function credentialsOf({ baseUrl, authUrl, appId, appSecret }: Emulator) 
  * @returns its exit code, or the error that it threw and the problems with flags or settings that the error lists
  */
 export async function runVerb(verb: Command, argv: readonly string[], overrides: Partial<CliContext>) {
-  const { context, printed, remarked } = createTestContext(overrides)
+  const { context, printed, remarks } = createTestContext(overrides)
   const { code, error } = await verb.run(context, argv).then(
     (code) => ({ code, error: undefined }),
     (error: unknown) => ({ code: undefined, error }),
   )
-  return { code, printed, remarked, error, problems: problemsOf(error) }
+  return { code, printed, remarks, error, problems: problemsOf(error) }
 }
 
 function problemsOf(error: unknown): readonly string[] {

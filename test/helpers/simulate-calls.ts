@@ -172,7 +172,7 @@ export async function simulateCalls(simulation: Simulation) {
     refused: (from: number, to = seconds) =>
       sum(from, to, 'refused') / (sum(from, to, 'refused') + sum(from, to, 'answered')),
     /** The first of three seconds that answer `perSecond` calls a second and refuse at most 3 % and one call. */
-    foundAfter: (perSecond: number) => {
+    secondsUntilFound: (perSecond: number) => {
       const isFound = (_count: unknown, at: number): boolean =>
         answered(at, at + 3) >= perSecond &&
         sum(at, at + 3, 'refused') <= 0.03 * (sum(at, at + 3, 'refused') + sum(at, at + 3, 'answered')) + 1

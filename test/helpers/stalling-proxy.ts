@@ -9,14 +9,14 @@ export async function startStallingProxy(url: string, { delayMs = 0 } = {}) {
   const sockets = new Set<Socket>()
   const farSockets = new Map<Socket, Socket>()
   let isStalled = false
-  let taken = 0
+  let accepted = 0
   const track = (socket: Socket): Socket => {
     sockets.add(socket)
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
   }
   const server = createServer((near) => {
     track(near)
-    taken += 1
+    accepted += 1
     if (isStalled) return
     const far = track(connect(Number(target.port), target.hostname))
     farSockets.set(near, far)
@@ -32,14 +32,14 @@ export async function startStallingProxy(url: string, { delayMs = 0 } = {}) {
   return {
     /** The URL of the database or service through the proxy. */
     url: proxied.href,
-    taken: () => taken,
+    acceptedConnections: () => accepted,
     /** From now on, connections stay open and new ones are accepted, but nothing gets through. */
     stall: () => {
       isStalled = true
       for (const socket of sockets) socket.unpipe().pause()
     },
     /** Ends all connections; new ones get through again. */
-    goOn: () => {
+    reconnect: () => {
       isStalled = false
       for (const socket of sockets) socket.destroy()
     },

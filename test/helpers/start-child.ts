@@ -37,7 +37,7 @@ export function startChild(argv: readonly string[], environment: Readonly<Record
     process: child,
     ended,
     /** Waits for a text on standard error. @returns all of its standard error @throws with it if it ends first */
-    hears: async (text: string) => {
+    untilOutput: async (text: string) => {
       while (!output.text.includes(text)) await whileRunning(once(child.stderr, 'data'))
       return output.text
     },

@@ -30,7 +30,7 @@ export async function startFilled() {
       return { code, out: printed.join('\n') }
     },
     /** Audits the account. @returns what it reports for each partition */
-    audited: async (...argv: string[]): Promise<readonly AuditedPartition[]> =>
+    runAudit: async (...argv: string[]): Promise<readonly AuditedPartition[]> =>
       (await account.runJson(audit, argv)).audit.partitions,
   })
 }

@@ -8,7 +8,7 @@ import { createRecordingLog } from './recording-log.ts'
 
 export type TestScheduler = ReturnType<typeof startScheduler>
 
-export const doneWell: JobOutcome = { runId: null, status: 'ok', errors: [] }
+export const okOutcome: JobOutcome = { runId: null, status: 'ok', errors: [] }
 
 export function jobOf(name: string, definition: JobDefinition): Job {
   const { kind = 'sync', cron, timezone = 'Asia/Shanghai', enabled = true, catchUp = 'once' } = definition

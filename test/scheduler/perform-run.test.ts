@@ -9,7 +9,7 @@ import { createGiveUpHandler, createRunHandler, toDueJob } from '../../src/sched
 import { openTimetable } from '../../src/scheduler/timetable.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
-import { doneWell, jobOf } from '../helpers/start-scheduler.ts'
+import { okOutcome, jobOf } from '../helpers/start-scheduler.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
 /** The start of a quarter of an hour, at which the job is due. */
@@ -44,7 +44,7 @@ async function attempt(options: AttemptOptions = {}) {
   if (tick === undefined) throw new Error('the job should be due')
   const { id, data } = toDueJob({ job, tick })
   const clock = { now: () => DUE_MS + afterMs, sleep: async () => {} }
-  const { runJob = async () => doneWell } = options
+  const { runJob = async () => okOutcome } = options
   const handle = handler({ db: database.db, clock, log, runJob })
   const failed = await handle({ id, data, number, isLast }, new AbortController().signal).then(
     () => false,
@@ -59,7 +59,7 @@ const readRuns = async () =>
 const stopByDatabase =
   (sqlState = '57P01') =>
   async (): Promise<JobOutcome> => ({
-    ...doneWell,
+    ...okOutcome,
     status: 'failed',
     errors: [{ stream: null, partition: null, code: 'db.refused', message: 'the database says so', sqlState }],
   })
@@ -141,7 +141,7 @@ test('a run that loses its lease is stopped, and the record of the next holder s
       expect(await endJobRun(database.db, theirs, end)).toBe(true)
       if (!signal.aborted) await once(signal, 'abort')
       expect(signal.reason).toMatchObject({ code: 'lease.lost', message: expect.stringContaining('job quarterly') })
-      return doneWell
+      return okOutcome
     },
   })
   expect(await readLastRun()).toMatchObject({ worker: 'b', attempts: 2, status: 'ended', outcome: 'ok', runId: '8' })

@@ -16,7 +16,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
     const of = { limit, processes, latencyMs, seed: `${limit},${processes},${latencyMs}` }
     const run = await simulateCalls({ service, seconds: 20, ...of })
     const reachable = possibleRate(limit, processes, latencyMs)
-    expect(run.foundAfter(0.88 * reachable)).toBeLessThanOrEqual(10)
+    expect(run.secondsUntilFound(0.88 * reachable)).toBeLessThanOrEqual(10)
     expect(run.answered(10)).toBeGreaterThanOrEqual(0.88 * reachable)
     expect(run.refused(10)).toBeLessThanOrEqual(0.03)
     expect(run.exchanges).toBeLessThanOrEqual(10 * processes)
@@ -29,7 +29,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
     const [callers, places] = of
     const far = { processes: 8, latencyMs: 70, statementMs: () => 20, seed: of.join() }
     const run = await simulateCalls({ service, limit: 100, callers, places, seconds: 20, ...far })
-    expect(run.foundAfter(88)).toBeLessThanOrEqual(10)
+    expect(run.secondsUntilFound(88)).toBeLessThanOrEqual(10)
     expect(run.answered(10)).toBeGreaterThanOrEqual(88)
     expect(run.refused(10)).toBeLessThanOrEqual(0.03)
   })
@@ -47,7 +47,7 @@ describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by 
   ])('a limit exceeded by the factor %d is found, although a share of %d is refused at random', async (by, share) => {
     const refuses = (_second: number, random: () => number) => random() < share
     const run = await simulateCalls({ ...overLimit(by), refuses, seed: `${by}` })
-    expect(share > 0 || run.foundAfter(0.88 * 200) <= 10).toBe(true)
+    expect(share > 0 || run.secondsUntilFound(0.88 * 200) <= 10).toBe(true)
     expect(run.answered(15)).toBeGreaterThanOrEqual((0.88 - share) * 200)
     expect(run.refused(15)).toBeLessThanOrEqual(0.03 + share)
   })

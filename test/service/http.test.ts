@@ -68,9 +68,9 @@ test('a proxy that never answers requests for tunnels holds up neither a call no
   const proxies = { http: null, https: proxy.url, none: null }
   await using http = openHttp('https://service.invalid', { proxies, timeoutMs: 100, concurrency: 1 })
   const connections = 3
-  for (let calls = 0; calls < 50 && proxy.taken() <= connections; calls += 1)
+  for (let calls = 0; calls < 50 && proxy.acceptedConnections() <= connections; calls += 1)
     expect(await errorOf(http.exchange(call, openContext()))).toMatchObject({ code: 'api.timeout' })
-  expect(proxy.taken()).toBeGreaterThan(connections)
+  expect(proxy.acceptedConnections()).toBeGreaterThan(connections)
   await using patient = openHttp('https://service.invalid', { proxies, timeoutMs: 3_600_000 })
   const signal = AbortSignal.timeout(100)
   expect(await errorOf(patient.exchange(call, { signal }))).toBe(signal.reason)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectClient, errorOf, fetchTicket, openContext } from '../helpers/connect-client.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 import { saveMenu } from '../../src/service/other-calls.ts'
 
@@ -11,7 +11,7 @@ async function requestTicket(answer: ScriptedAnswer) {
     path.endsWith('token') ? { json: { access_token: 'token-1' } } : answer,
   )
   await using connection = connectClient(service.url, { appId: 'app', appSecret: 'secret' })
-  const ticket = await askTicket(connection, request).catch((error: unknown) => error)
+  const ticket = await fetchTicket(connection, request).catch((error: unknown) => error)
   return { ticket, callCount: service.requests.filter(({ path }) => path.endsWith('ticket')).length }
 }
 

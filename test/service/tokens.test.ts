@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ConnectOptions } from '../../src/service/connect.ts'
-import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectClient, errorOf, fetchTicket, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock, type FakeClock } from '../helpers/fake-clock.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
@@ -142,7 +142,7 @@ test('a 401 with a fresh token fails and says what to check; with a fixed token 
 
 test('a 401 for a ticket renews the token too, as no ticket was issued', async () => {
   await using setup = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
-  expect(await askTicket(setup.connection, ticketRequest)).toBe('ticket-1')
+  expect(await fetchTicket(setup.connection, ticketRequest)).toBe('ticket-1')
 })
 
 test('with both kinds configured, reading uses the fixed token, and 4.2 the fetched one', async () => {
@@ -150,7 +150,7 @@ test('with both kinds configured, reading uses the fixed token, and 4.2 the fetc
   await setup.readPage()
   expect(setup.bearers()).toEqual(['Bearer fixed-token'])
   expect(setup.countFetched()).toBe(0)
-  await askTicket(setup.connection, ticketRequest)
+  await fetchTicket(setup.connection, ticketRequest)
   const ticketCall = setup.service.requests.at(-1)
   expect(ticketCall?.query).toMatchObject({ appid: 'app-1', token: 'token-1', scope: 'guest' })
   expect(ticketCall?.headers.authorization).toBeUndefined()

@@ -171,7 +171,7 @@ test('readiness and metrics report within seconds that the database hangs, and r
   const poolGivesUp = sql`select`.execute(db).catch(() => 'the pool gave up first')
   const parts = Promise.all(['/channels/9', `/runs/${runId}`].map(async (path) => (await status.get(path)).status))
   expect(await Promise.race([poolGivesUp, parts])).toEqual([503, 503])
-  proxy.goOn()
+  proxy.reconnect()
   speedup = 1
   await vi.waitFor(async () => expect(await status.text('/metrics')).toContain('livehouse_database_up 1'), 120_000)
   expect((await status.get('/readyz')).status).toBe(200)

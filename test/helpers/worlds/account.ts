@@ -17,7 +17,7 @@ import { createModelWorld, streamsOf } from '../model/model-world.ts'
 import type { TestDatabase } from '../postgres.ts'
 import { credentialsOf, environmentOf, runVerb } from '../run-verb.ts'
 import { createTemporaryFolder } from '../temporary-folder.ts'
-import { clampedTo, furnish, hiding } from './furnish.ts'
+import { clampedTo, addOddRows, hiding } from './add-odd-rows.ts'
 import type { Scenario } from './scenario.ts'
 import { beyondPage } from './troubles.ts'
 
@@ -75,7 +75,7 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
     const id = String(Number(channel?.id) + place)
     if (channel && place > 0) world.channels.set(id, { ...channel, id })
   }
-  furnish(first, scenario)
+  addOddRows(first, scenario)
   /** Called when a call arrives, and when the answer to a later page is ready. */
   const hooks = { onCall: async (): Promise<void> => {} }
   /** The runs that are under way, the innermost last. */

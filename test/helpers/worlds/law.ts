@@ -19,7 +19,7 @@ import {
   timeOf,
   toTheMinute,
 } from './compare-rows.ts'
-import { isHidden } from './furnish.ts'
+import { isHidden } from './add-odd-rows.ts'
 
 type Counts = ReadonlyMap<string, number>
 

@@ -12,7 +12,7 @@ const MOST_EQUAL_SIGNUPS = 2
 const HIDDEN_NICK = 'never shown'
 
 /** Adds equal rows, hidden rows, old records and managers to a world. */
-export function furnish({ world }: ModelWorld, { group, ages, equal, hides, oldRecords }: Scenario): void {
+export function addOddRows({ world }: ModelWorld, { group, ages, equal, hides, oldRecords }: Scenario): void {
   const [channel] = world.channels.values()
   const gift = channel?.gifts.rows[0]
   const form = channel?.questionnaires.rows[0]
