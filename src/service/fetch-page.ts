@@ -139,13 +139,11 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   const title = envelope.title === undefined ? undefined : (listAt(json, envelope.title, name) ?? undefined)
   const echoedPage = countOf(valueAt(json, envelope.page ?? ''))
   const echoedPageSize = countOf(valueAt(json, envelope.size ?? ''))
-  // A missing list is an empty page only if the total says that this page has no rows. Null is one too if this page has
-  // no total: the number of rows is compared with the total of page 1 later.
+  // Null is an empty page: rows are compared with the total. A missing list is one only if the total says so.
   const rowsBefore = (request.page - 1) * (echoedPageSize || request.pageSize)
-  const isEmptyPage = total === undefined ? list === null : rowsBefore >= total
-  if (!list && !isEmptyPage) {
+  if (list === undefined && (total === undefined || rowsBefore < total)) {
     const reason = total === undefined ? 'and there is no total' : `although the total is ${total}`
-    throw badShape(name, `${list === null ? 'null' : 'nothing'} instead of the list, ${reason}`)
+    throw badShape(name, `nothing instead of the list, ${reason}`)
   }
   const items = list ?? []
   if (items.length > 0 && envelope.title !== undefined && title === undefined)

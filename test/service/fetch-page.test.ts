@@ -96,9 +96,8 @@ test.each<[ListRequest, string, string, object]>([
 test.each<[string, ListRequest, unknown, page?: number]>([
   ['an object for a bare array, with rows beside a null', gifts, { errcode: 1000, list: [{ id: 1 }], data: null }],
   ['a text for a bare array', recordsV1, 'none'],
-  ['null although there is a total', visitorList, { total_num: 3, results: null }],
   ['a missing list although there is a total', visitorList, { total_num: 3 }],
-  ['null on the last page that must hold rows', visitorList, { total_num: 21, page_size: 20, results: null }, 2],
+  ['none on the last page that must hold rows', visitorList, { total_num: 21, page_size: 20 }, 2],
   ['an object for the list', managerList, { page: { count: 0 }, data: {} }],
   ['a negative total', visitorList, { total_num: -1, results: [] }],
   ['a total that is no integer', visitorList, { total_num: '3.5', results: [] }],
@@ -116,8 +115,9 @@ test.each<[string, ListRequest, unknown, number]>([
   ['signups with null for both', signups, { errcode: 1000, total: 0, data: null, title: null }, 1],
   ['null for a bare array', gifts, null, 1],
   ['null if only page 1 has the total', visitorList, { results: null }, 2],
-  ['null past the last page', visitorList, { total_num: 20, page_size: 20, results: null }, 2],
-])('a missing list is an empty page if the envelope has no rows: %s', async (_name, list, json, page) => {
+  ['a missing list past the last page', visitorList, { total_num: 20, page_size: 20 }, 2],
+  ['null, whatever the total', visitorList, { total_num: 3, results: null }, 1],
+])('null is an empty page, and so is a missing list if the total allows: %s', async (_name, list, json, page) => {
   expect((await read(list, json, page)).items).toEqual([])
 })
 
