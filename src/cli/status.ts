@@ -43,16 +43,14 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
   },
 )
 
-const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+const unitsMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** An age such as `90m`, `26h` or `2d`, in milliseconds. */
 function readAge(given: string | undefined, refuse: Refuse): number | undefined {
   if (given === undefined) return undefined
-  const [, count, unit = ''] = /^([1-9]\d{0,5})([mhd])$/.exec(given) ?? []
+  const [, count, unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(given) ?? []
   const ms = Number(count) * (unitsMs[unit] ?? Number.NaN)
   if (ms > 0) return ms
-  refuse(
-    `--max-age is ${JSON.stringify(given)}; it should be a number of minutes, hours or days, such as 90m, 26h or 2d`,
-  )
+  refuse(`--max-age is ${JSON.stringify(given)}; it should be a number and s, m, h or d, such as 90m, 26h or 2d`)
   return undefined
 }

@@ -31,7 +31,7 @@ test('an empty database has nothing to show, is late for --max-age, and stays em
 test('status shows rows, age, proof, coverage, partitions and run, and what is older than --max-age', async () => {
   await account.sync()
   account.clock.passHours(25)
-  const { code, out } = await readStatus('--max-age', '26h')
+  const { code, out } = await readStatus('--max-age', '93600s')
   expect(code).toBe(0)
   expect(out).toMatch(/^visitors +120 +25 h ago +verified +whole list +2 verified +1$/m)
   // Covered until five minutes before the run began, which was at 14:30 in Shanghai.
