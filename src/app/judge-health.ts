@@ -150,7 +150,7 @@ export function findLastReading(runs: readonly RunReport[]): RunReport | undefin
 /** Judges each unit, the warehouse as a whole, and each stream. */
 export function judgeHealth(facts: Facts) {
   const judged = judgeUnits(facts)
-  return { judged, verdict: judge(facts, judged), streams: judgeStreams(facts) }
+  return { judged, verdict: judge(facts, judged), streams: judgeStreams(facts, judged) }
 }
 
 function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): Verdict {
@@ -212,11 +212,14 @@ export function summarizeProgress(units: readonly JudgedUnit[]) {
 export type StreamHealth = ReturnType<typeof judgeStreams>[number]
 
 /** Judges each stream. `facts`: undefined for a database without a schema. */
-export function judgeStreams(facts?: Facts) {
+export function judgeStreams(facts?: Facts, judged: readonly JudgedUnit[] = []) {
   const active = facts?.channels.filter(({ state }) => state === 'active') ?? []
   const hasQuestions = active.some(({ channelId }) => facts?.questions.has(channelId))
+  const oldestFirst = judged.toSorted((a, b) => Number(a.lastLandedAt) - Number(b.lastLandedAt))
   return streams.map(({ name, table, partitionedBy }) => ({
     stream: name,
+    /** The unit that landed the longest ago, or never, of those that are kept up to date. */
+    stalest: oldestFirst.find(({ stream, isKept }) => isKept && stream === name),
     // Null if its table does not exist.
     rows: facts?.sizes.get(table) ?? null,
     // Whether there is no channel, or no questionnaire, to read it from.

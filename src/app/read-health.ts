@@ -66,13 +66,14 @@ export async function readHealth(db: Db, request: HealthRequest) {
 }
 
 /**
- * Finds streams whose newest landed slice is older than `maxAgeMs`, or that have none although there is something to
- * read. Also those whose newest slice lies that far in the future: the service's clock or this machine's was wrong.
+ * Finds streams of which a channel that is kept up to date has landed nothing for `maxAgeMs`, or nothing although there
+ * is something to read. Also those that landed that far in the future: the service's clock or this machine's was wrong.
  */
-export function findStale(found: readonly StreamHealth[], maxAgeMs: number, nowMs: number): readonly StreamHealth[] {
-  return found.filter(({ lastRunId, last, isEmpty }) => {
-    const ageMs = nowMs - (last?.lastLandedAt?.getTime() ?? -Infinity)
-    return !(isEmpty && lastRunId === null) && Math.abs(ageMs) > maxAgeMs
+export function findStale(found: readonly StreamHealth[], maxAgeMs: number, nowMs: number) {
+  return found.flatMap(({ stream, lastRunId, last, stalest = last, isEmpty }) => {
+    const ends = [stalest, last].map((unit) => ({ stream, channelId: unit?.channelId, at: unit?.lastLandedAt }))
+    const stale = ends.find(({ at }) => Math.abs(nowMs - (at?.getTime() ?? -Infinity)) > maxAgeMs)
+    return stale === undefined || (isEmpty && lastRunId === null) ? [] : [stale]
   })
 }
 

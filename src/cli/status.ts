@@ -14,7 +14,7 @@ export const status = defineCommand(
     about: `Shows what the warehouse in DATABASE_URL holds and how fresh it is. Only reads the database.
 Tables of more than 50,000 rows are estimated (~). Channels that are no longer configured do not count.`,
     flags: {
-      'max-age': ['AGE', 'exit code 3 if nothing of a stream has landed for longer, such as 90m, 26h, 2d'],
+      'max-age': ['AGE', 'exit code 3 if a channel has landed nothing of a stream for longer, such as 90m, 26h, 2d'],
       json:
         'prints one JSON object instead: "time_zone", "streams", "runs", "quarantine", "gaps", "gap_count", ' +
         '"shortfalls", "shortfall_count", "gone_channels", "acceptances", "v1_calls", "stale"',

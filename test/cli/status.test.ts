@@ -44,17 +44,17 @@ test('status shows rows, age, proof, coverage, partitions and run, and what is o
   await account.sync('visitors,watch_records')
   account.clock.passHours(2)
   const late = await readStatus('--max-age', '26h')
-  expect(late.code).toBe(3)
-  expect(late.out).toContain('✗ watch_records: last landed 27 h ago, longer than 26h')
+  expect(`${late.code} ${late.out}`).toMatch(/^3 .*✗ watch_records of channel \d+: last landed 27 h ago, longer/s)
   expect(late.out).not.toContain('✗ visitors')
   expect((await readStatus('--max-age', '2d')).code).toBe(0)
 })
 
-test('a failed channel is shown in the partitions and the coverage until it is no longer configured', async () => {
+test('a failed channel is shown, and older than --max-age, until it is no longer configured', async () => {
   const [channelId = ''] = account.emulator.channelIds
   account.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId })
   await account.sync()
-  const { out } = await readStatus()
+  const { code, out } = await readStatus('--max-age', '26h')
+  expect(`${code} ${out}`).toMatch(new RegExp(`^3 .*✗ watch_records: nothing of channel ${channelId} has landed`, 's'))
   expect(out).toMatch(new RegExp(`^watch_records .*nothing of channel=${channelId} +1 verified, 1 failed +1$`, 'm'))
 
   const { db } = account.database

@@ -1,9 +1,9 @@
 import { proofs } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Acceptance } from '../../ledger/slices/acceptances.ts'
-import { judgeStreams, type StreamHealth } from '../../app/judge-health.ts'
+import { judgeStreams } from '../../app/judge-health.ts'
 import { boundsOf } from '../../app/outcome.ts'
-import type { Health } from '../../app/read-health.ts'
+import type { findStale, Health } from '../../app/read-health.ts'
 import { acceptanceObject, describeAcceptance, isInForce } from '../accept/report.ts'
 import { formatAge, formatDuration, formatProofs, formatTable, formatMinuteIn, toSnakeCase } from '../format.ts'
 import type { CallBudget } from '../../ledger/call-budget.ts'
@@ -107,21 +107,22 @@ function countByStream(groups: readonly QuarantineGroup[]) {
   return counts.toSorted((a, b) => b.rows - a.rows)
 }
 
-/** One line for each stale stream. */
-export function describeStale(stale: readonly StreamHealth[], maxAge: string, nowMs: number): string[] {
-  return stale.map(({ stream, last }) => {
-    if (!last?.lastLandedAt) return `✗ ${stream}: nothing of it has landed yet (--max-age ${maxAge})`
-    const ageMs = nowMs - last.lastLandedAt.getTime()
-    if (ageMs >= 0) return `✗ ${stream}: last landed ${formatAge(ageMs)} ago, longer than ${maxAge}`
+/** One line for each stale stream, about the channel that landed the longest ago. */
+export function describeStale(stale: ReturnType<typeof findStale>, maxAge: string, nowMs: number): string[] {
+  return stale.map(({ stream, channelId, at }) => {
+    const channel = channelId ? ` of channel ${channelId}` : ''
+    if (!at) return `✗ ${stream}: nothing${channel || ' of it'} has landed yet (--max-age ${maxAge})`
+    const ageMs = nowMs - at.getTime()
+    if (ageMs >= 0) return `✗ ${stream}${channel}: last landed ${formatAge(ageMs)} ago, longer than ${maxAge}`
     const reason = "the service's clock was ahead, or this machine's is behind; see `livehouse doctor`, and sync again"
-    return `✗ ${stream}: last landed ${formatAge(-ageMs)} ahead of now: ${reason}`
+    return `✗ ${stream}${channel}: last landed ${formatAge(-ageMs)} ahead of now: ${reason}`
   })
 }
 
 /** The JSON object of `status`. */
 export function statusObject(
   health: Health | undefined,
-  stale: readonly StreamHealth[] | undefined,
+  stale: ReturnType<typeof findStale> | undefined,
   nowMs: number,
 ): object {
   const { open = [], openCounts, runs = [], budget, hasSource = false, quarantine = [] } = health ?? {}

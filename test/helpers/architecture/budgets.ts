@@ -2,17 +2,17 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** The most lines of TypeScript per folder of `src`; a commit that raises one says why. Each stream adds its share. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2865,
+  app: 2869,
   bi: 3928,
-  cli: 3371,
+  cli: 3370,
   config: 556,
   core: 1248,
   emulator: 1665 + 60 * allStreams.length,
   ledger: 3435,
   log: 73,
   scheduler: 1329,
-  service: 1736,
-  store: 2746,
+  service: 1734,
+  store: 2745,
   streams: 101 + 68 * allStreams.length,
   sync: 5356,
   transform: 246,
