@@ -144,7 +144,8 @@ function spanOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZon
   const [first = ''] = stream.timeColumns
   if (window === undefined || rows.some((row) => minuteOf(row[first], timeZone) === undefined)) return window
   const minutes = rows.flatMap((row) => stream.timeColumns.flatMap((name) => minuteOf(row[name], timeZone) ?? []))
-  return minutes.length === 0 ? window : { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE }
+  const [from, to] = [minutes.reduce((a, b) => Math.min(a, b), Infinity), minutes.reduce((a, b) => Math.max(a, b), 0)]
+  return minutes.length === 0 ? window : { from, to: to + MINUTE }
 }
 
 /** Whether rows of this time may still change, because it lies within the lookback of their stream. */
