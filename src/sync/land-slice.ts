@@ -185,11 +185,10 @@ async function settleReading(
   const { window, covers, proof, isDrop } = record
   if (window === undefined) return [record]
   const { stream, partition } = slice
-  const place = placeOf(slice)
   const part = { stream, partition, window, timeZone }
   const hasChanges = disputed.length > 0 || (earlier.seen !== '{}' && hasWritten)
   const changed = hasChanges ? await findChangedRange(trx, part, { seen: earlier.seen, disputed, runId }) : undefined
-  if (changed) await markUnsettled(trx, { ...place, window: changed })
+  if (changed) await markUnsettled(trx, { ...placeOf(slice), window: changed })
 
   const isLanded = proof === 'verified' || proof === 'unverifiable' || proof === 'accepted'
   if (covers === undefined || !isLanded || (isReadTwice(stream) && isDrop)) return [record]

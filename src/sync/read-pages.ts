@@ -73,7 +73,9 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       // A page of one row shows nothing, because two rows may be equal, unless it echoes page 1.
       const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
       const isFirstAgain = number === 2 && mayShow && page.total === first.total
-      if (isFirstAgain && areSameItems(stream, page.items, first.items)) throw pageIgnored(reading, page)
+      const isSame = ({ items }: Page) => areSameItems(stream, page.items, items)
+      // If rows of a whole page have just moved to the front, page 1 holds others by now.
+      if (isFirstAgain && isSame(first) && isSame(await fetchByNumber(reading, 1))) throw pageIgnored(reading, page)
       received += page.items.length
       largest = Math.max(largest, page.items.length)
       previous = page

@@ -71,8 +71,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
   const end = (proof: Proof, error: unknown, { removed, proofs }: Landing = noLanding): EndedSlice => {
     const counts = { ...countsOf(extraction, loader.counts()), removed, ...meter.counts() }
     log.end(proof, counts, error)
-    const otherProofs = proofs.slice(0, -1)
-    return { kind: 'ended', proof, otherProofs, counts, error, found: extraction?.found }
+    return { kind: 'ended', proof, otherProofs: proofs.slice(0, -1), counts, error, found: extraction?.found }
   }
   try {
     const widened = await widenRequest(planned, deps)
@@ -234,7 +233,6 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const halves = read.keepsMoving && mayBeSearched(slice) ? splitSlice(slice, read.rows, deps.timeZone) : undefined
   const parts = await announceParts(slice, halves, summary.totals?.largest ?? 0, reading.pages, true)
   if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, false), hasMoved: true }
-  const why = `it did not come to rest in ${MAX_READINGS} or more readings, so no row was written`
-  const reason = `${why}: ${verdict.reason}`
+  const reason = `it did not come to rest in ${MAX_READINGS} or more readings, so no row was written: ${verdict.reason}`
   return { ...read, extraction: { ...read.extraction, verdict: { proof: 'short', reason, isAtRest: false } } }
 }

@@ -52,20 +52,6 @@ test('an internal error, unlike one of the system, says how to locate it, and LO
   expect((await run(['sync'], failWith(full))).err).toBe('livehouse sync: ENOSPC: no space left on device, write\n')
 })
 
-test('what a signal does is printed to standard error, and the exit code is that of the signal', async () => {
-  const controller = new AbortController()
-  const interrupted = new LivehouseError('run.interrupted', 'interrupted', { signal: 'SIGINT' })
-  const interrupt = async () => {
-    controller.abort(interrupted)
-    return 0
-  }
-  const commands = { sync: ['', async () => ({ help: () => '', run: interrupt })] as const }
-  expect(await livehouse(['sync'], {}, commands, controller.signal)).toMatchObject({
-    code: 130,
-    err: expect.stringContaining('livehouse: SIGINT: finishing what is in flight, 10 s at most'),
-  })
-})
-
 test('a failure never shows a secret', async () => {
   const error = new LivehouseError('api.unreachable', 'GET https://h/?s=hush%2Dhush and learnt-later', { call: '' })
   const { out, err } = await run(['sync', '--json'], async ({ addSecret }) => {

@@ -97,6 +97,12 @@ test.each([
   expect(await readQuarantine()).not.toMatchObject([{ resolved_at: null }])
 })
 
+test('a whole page that moves to the front of a list is no sign of an ignored page parameter', async () => {
+  addVisitors(200)
+  duringPage(2, () => times(100, (n) => jumpToFront(`v${n + 100}`)))
+  await expectGreen({ slices: { verified: 1 } })
+})
+
 test('an identical row that comes twice does not prove a duplicate', async () => {
   addVisitors(30)
   visitors.add({ ...first(visitors.rows) })
