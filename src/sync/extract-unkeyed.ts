@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Cell, ColumnType, Row } from '../core/column.ts'
 import type { Page } from '../core/page.ts'
@@ -187,10 +187,8 @@ export function identifyRows(
       .map((row, index) => {
         const occurrence = (occurrences.get(row[timeColumn]) ?? 0) + 1
         occurrences.set(row[timeColumn], occurrence)
-        const hash = createHash('sha256')
-          .update(`${shared}#${index + 1}`)
-          .digest('hex')
-        return { ...row, [keyColumn]: hash.slice(0, 32), [occurrenceColumn]: occurrence }
+        const key = hash('sha256', `${shared}#${index + 1}`).slice(0, 32)
+        return { ...row, [keyColumn]: key, [occurrenceColumn]: occurrence }
       })
   })
 }
