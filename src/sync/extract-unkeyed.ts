@@ -106,10 +106,10 @@ export async function extractUnkeyed(
  *
  * Equal items on two pages are either two items, or one item that came twice while another did not come: the list moved
  * between two pages, or it is sorted by a value that is not unique, and the service orders equal rows anew on each
- * page. So a reading with such items is accepted only if the previous one, at another page size, held the same items,
- * or if all readings together hold as many items as came in each. In that sum, an item counts as often as it occurs on
- * the page that has it most often, and the pages with items that the last reading lacks must be unchanged, because an
- * item that has changed since would count twice.
+ * page. So a reading with such items is accepted only if the previous one held the same items (at another page size, if
+ * some are equal in every value), or if all readings together hold as many items as came in each. In that sum, an item
+ * counts as often as it occurs on the page that has it most often, and the pages with items that the last reading lacks
+ * must be unchanged, because an item that has changed since would count twice.
  * @returns a function that takes the next reading and returns the pages of the list, or undefined if it is not accepted
  */
 function compareReadings(stream: Stream, { of }: RowIdentity) {
@@ -131,7 +131,8 @@ function compareReadings(stream: Stream, { of }: RowIdentity) {
     union = texts.length === previousTexts.length ? collect(pages, union, keyOf) : own
     const unionItems = itemsOf(union)
     const size = largestPage(pages)
-    const isSame = size !== previousSize && isDeepStrictEqual(texts, previousTexts)
+    const isSure = size !== previousSize || new Set(texts).size === texts.length
+    const isSame = isSure && isDeepStrictEqual(texts, previousTexts)
     previousTexts = texts
     previousSize = size
     const [first] = pages

@@ -83,13 +83,17 @@ test.each<[string, (query: ListQuery) => boolean, number, object]>([
   await syncAndExpectTruth(account, 'signups')
 })
 
-test('two equal signups on pages of their own are two', async () => {
+const pagesOfTwo = { name: 'pages of two', query: (query: ListQuery) => ({ ...query, pageSize: 2 }) }
+test.each([
+  ['equal', clampedTo(2), {}],
+  ['of one viewer and time', pagesOfTwo, { nick: 'other' }],
+])('two signups %s, on pages of their own, are two', async (_, effect, change) => {
   const { channel, form, signup } = firstRows(account.emulator)
   const equal = { ...signup, signedUpAt: at }
-  const signups = createRowList([{ ...equal, signedUpAt: at - 30 }, equal, { ...equal }])
+  const signups = createRowList([{ ...equal, signedUpAt: at - 30 }, equal, { ...equal, ...change }])
   channel.questionnaires.replace(form, { ...form, signups })
   account.emulator.switches.rowOrder = 'time-asc'
-  account.emulator.faults.push({ effect: clampedTo(2) })
+  account.emulator.faults.push({ effect })
   await syncAndExpectTruth(account, 'signups')
 })
 
