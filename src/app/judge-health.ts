@@ -218,8 +218,8 @@ export function judgeStreams(facts?: Facts, judged: readonly JudgedUnit[] = []) 
   const oldestFirst = judged.toSorted((a, b) => Number(a.lastLandedAt) - Number(b.lastLandedAt))
   return streams.map(({ name, table, partitionedBy }) => ({
     stream: name,
-    /** The unit that landed the longest ago, or never, of those that are kept up to date. */
-    stalest: oldestFirst.find(({ stream, isKept }) => isKept && stream === name),
+    /** The unit that landed the longest ago, or never, of those that were ever requested and are kept up to date. */
+    stalest: oldestFirst.find(({ stream, isKept, lastRunId }) => isKept && lastRunId !== '' && stream === name),
     // Null if its table does not exist.
     rows: facts?.sizes.get(table) ?? null,
     // Whether there is no channel, or no questionnaire, to read it from.

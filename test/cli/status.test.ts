@@ -64,6 +64,7 @@ test('a failed channel is shown, and older than --max-age, until it is no longer
 
 test('--json prints one object with a list of stale streams', async () => {
   await account.sync('visitors,questionnaires')
+  await account.sync(['--streams', 'gifts', '--channels', String(account.emulator.channelIds[0])])
   const { code, out } = await readStatus('--json', '--max-age', '1h')
   expect(code).toBe(3)
   expect(JSON.parse(out)).toMatchObject({
@@ -78,9 +79,9 @@ test('--json prints one object with a list of stale streams', async () => {
       },
       watch_records: { rows: 0, last_landed_at: null, last_proof: null },
     },
-    runs: [{ run_id: '1', command: 'sync', finished_at: expect.any(String) }],
+    runs: [{ run_id: '2' }, { run_id: '1', command: 'sync', finished_at: expect.any(String) }],
     quarantine: {},
-    stale: streams.map(({ name }) => name).filter((name) => !['visitors', 'questionnaires'].includes(name)),
+    stale: streams.map(({ name }) => name).filter((name) => !['visitors', 'gifts', 'questionnaires'].includes(name)),
   })
   // Without channels, streams of channels cannot be stale.
   await sql`update livehouse.channels set state = 'retired'`.execute(account.database.db)
