@@ -134,13 +134,12 @@ async function readTables(session: Session) {
 async function* textOf(parts: AsyncIterable<Part>): AsyncGenerator<Buffer | string> {
   yield `${TITLE}\n\\set ON_ERROR_STOP on\n`
   for await (const part of parts) {
-    if (typeof part === 'string') {
-      yield part
-      continue
+    if (typeof part === 'string') yield part
+    else {
+      yield `copy ${part.table} from stdin;\n`
+      yield* part.rows
+      yield '\\.\n'
     }
-    yield `copy ${part.table} from stdin;\n`
-    yield* part.rows
-    yield '\\.\n'
   }
 }
 
@@ -173,13 +172,12 @@ async function* partsOfFile(file: string): AsyncGenerator<Part> {
     // This line is a command of psql.
     if (line.startsWith('\\')) continue
     const [, table] = COPY.exec(line) ?? []
-    if (table === undefined) {
-      statements += `${line}\n`
-      continue
+    if (table === undefined) statements += `${line}\n`
+    else {
+      if (statements !== '') yield statements
+      statements = ''
+      yield { table, rows: rowsOf(lines, cutShort) }
     }
-    if (statements !== '') yield statements
-    statements = ''
-    yield { table, rows: rowsOf(lines, cutShort) }
   }
   if (!statements.endsWith(END)) throw cutShort
   yield statements
