@@ -16,8 +16,10 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   const client = createClient(url, connectionOptions)
   const hangUp = () => client.connection.stream.destroy()
   signal.addEventListener('abort', hangUp, { once: true })
+  let loss: unknown
+  client.on('error', (error) => (loss ??= translateConnectError(error, database)))
   const translate = (error: unknown): unknown =>
-    signal.aborted ? signal.reason : translateStatementError(error, database)
+    signal.aborted ? signal.reason : (loss ?? translateStatementError(error, database))
   const close = async (): Promise<void> => {
     // Fails if the server is gone.
     await client.end().catch(() => {})

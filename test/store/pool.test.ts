@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, Socket } from 'node:net'
 import { sql } from 'kysely'
 import { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { openSession } from '../../src/store/open-session.ts'
 import { openDatabase, requireServerVersion } from '../../src/store/pool.ts'
 import { clientFor, translatingPool } from '../../src/store/driver.ts'
 import { errorOf } from '../helpers/connect-client.ts'
@@ -128,9 +129,12 @@ test('a statement whose connection is lost fails with the loss, whatever the sys
   const socket = new Socket()
   const pool = new Pool({ connectionString: databaseUrl('postgres'), stream: () => socket })
   const client = await translatingPool(pool, { target: 'here', setting: 'DATABASE_URL' }).connect()
-  const asked = client.query('select pg_sleep(60)', [])
-  socket.destroy(Object.assign(new Error('read ENETUNREACH'), { code: 'ENETUNREACH' }))
-  await expect(asked).rejects.toMatchObject({ code: 'db.unreachable' })
+  await using session = await openSession(databaseUrl('postgres'), 'DATABASE_URL', new AbortController().signal)
+  const answers = Promise.allSettled([client.query('select pg_sleep(60)', []), session.query('select pg_sleep(60)')])
+  const loss = Object.assign(new Error('read ENETUNREACH'), { code: 'ENETUNREACH' })
+  for (const each of [socket, session.client.connection.stream]) each.destroy(loss)
+  const unreachable = { reason: { code: 'db.unreachable' } }
+  expect(await answers).toMatchObject([unreachable, unreachable])
 })
 
 test('a server older than 14 is refused by its version', () => {
