@@ -14,8 +14,7 @@ async function whileEmulating(argv: readonly string[], use: (lines: readonly str
   const ready = Promise.withResolvers<string>()
   const { context, printed } = createTestContext({ signal: controller.signal, remark: ready.resolve })
   const running = emulate.run(context, argv)
-  const remark = await Promise.race([ready.promise, running])
-  await use(printed, String(remark))
+  await use(printed, String(await Promise.race([ready.promise, running])))
   controller.abort()
   return await running
 }

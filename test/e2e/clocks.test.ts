@@ -56,8 +56,7 @@ describe("bounds follow the service's clock, whatever this machine's clock shows
       await account.expectTruth(['manager_usage'])
     })
     channel.gifts.add({ ...gift, giftId: 77, givenAt: now - 20 * HOUR })
-    const grown = { leftAt: young.leftAt + HOUR, onlineSeconds: young.onlineSeconds + HOUR }
-    channel.records.replace(young, { ...young, ...grown })
+    channel.records.replace(young, { ...young, leftAt: young.leftAt + HOUR, onlineSeconds: young.onlineSeconds + HOUR })
     account.clock.passHours(1)
     await syncGreen()
     await account.expectTruth()

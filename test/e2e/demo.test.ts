@@ -49,8 +49,7 @@ function startDemo(...args: readonly string[]) {
 }
 
 async function expectDemoTruth(): Promise<void> {
-  const server = await startEmbedded(dataDir, systemClock, signal)
-  await using db = await openDatabase(server.url('livehouse_demo'))
+  await using db = await openDatabase((await startEmbedded(dataDir, systemClock, signal)).url('livehouse_demo'))
   const runs = await db.selectFrom('livehouse_ops.runs').select('settings').execute()
   expect(runs, 'each demo starts from an empty database').toHaveLength(1)
   const { seed, channels, viewers, days, ends_at: endsAt, time_zone: timeZone } = Object(runs[0]?.settings)

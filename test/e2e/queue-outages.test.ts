@@ -122,8 +122,7 @@ test('a run reads again what another server lacks that replaces the first one, a
   const running = account.sync([], { settings })
   await asked
   await stopEmbedded(folder, never)
-  const server = await startEmbedded(folder, systemClock, never)
-  await using db = await openDatabase(server.url('livehouse'))
+  await using db = await openDatabase((await startEmbedded(folder, systemClock, never)).url('livehouse'))
   await sql`truncate livehouse.visitors, livehouse.watch_records`.execute(db)
   await sql`delete from livehouse_ops.slices where stream in ('visitors', 'watch_records')`.execute(db)
   await sql`update livehouse_ops.leases set expires_at = now() where name like 'partition %'`.execute(db)

@@ -37,8 +37,7 @@ test.each(orders)('watch records in the order %s: each row is on exactly one pag
   const expected = byTime.map(({ recordId }) => recordId)
   const ids: string[] = []
   for (let p = 1; p <= Math.ceil(expected.length / 17); p += 1) {
-    const rows = await listOf(service, RECORDS, 'results', { p, perPage: 17 })
-    ids.push(...rows.map((row) => String(row['record_id'])))
+    ids.push(...(await listOf(service, RECORDS, 'results', { p, perPage: 17 })).map((row) => String(row['record_id'])))
   }
   expect(ids.toSorted()).toEqual(expected.toSorted())
   expect(ids.join() === expected.join()).toBe(rowOrder.endsWith('asc'))

@@ -109,8 +109,7 @@ test('a limit that has been lifted is forgotten within minutes', async () => {
 })
 
 test.each([1, 3])('a limit of one endpoint leaves the rate of another untouched, %d processes', async (processes) => {
-  const simulation = { service: 'bucket', limit: 10, processes, seconds: 20 } as const
-  const run = await simulateCalls({ ...simulation, hasFreeEndpoint: true })
+  const run = await simulateCalls({ service: 'bucket', limit: 10, processes, seconds: 20, hasFreeEndpoint: true })
   expect(run.answered(10)).toBeGreaterThanOrEqual(8.8)
   // What 16 callers a process can make, 50 ms away.
   expect(run.free).toBeGreaterThanOrEqual(0.9 * processes * 320)
