@@ -82,8 +82,10 @@ test.each(selections)('if jobs read only some channels, %s that was read is comp
   const jobs = [makeJob({ streams: others }), makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
   expect(judge({ ...base, jobs }).status).toBe('complete')
   expect(completeUntil({ ...base, jobs })).toBe(THIS_NIGHT)
-  const withOldUnit = { ...base, jobs, units: [...base.units, makeUnit({ channelId: '10', until: NOW - 9 * DAY })] }
+  const old = makeUnit({ channelId: '10', until: NOW - 9 * DAY, lastLandedAt: new Date(0) })
+  const withOldUnit = { ...base, jobs, units: [...base.units, old] }
   expect(judge(withOldUnit).findings).toEqual([])
+  expect(judgeHealth(withOldUnit).streams.map(({ stalest }) => stalest?.lastLandedAt)).not.toContainEqual(new Date(0))
   expect(completeUntil(withOldUnit)).toBe(THIS_NIGHT)
 })
 test.each(selections)('if jobs read only some channels, %s that was never read is reported', (_, chosen) => {

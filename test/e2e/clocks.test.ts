@@ -88,8 +88,9 @@ describe("bounds follow the service's clock, whatever this machine's clock shows
   })
 
   test('a stream landed days ahead of now is not fresh until a sync reads it at the right time', async () => {
-    account.emulator.conditions.clockAheadMs = 4 * DAY_MS
     await syncGreen()
+    account.emulator.conditions.clockAheadMs = 4 * DAY_MS
+    await account.sync(['--channels', String(account.emulator.channelIds[0])])
     account.emulator.conditions.clockAheadMs = 0
     const printed = expect.arrayContaining([expect.stringMatching(/^✗ visitors of .*: last landed 4 days ahead of/)])
     expect(await account.run(status, ['--max-age', '26h'])).toMatchObject({ code: 3, printed })

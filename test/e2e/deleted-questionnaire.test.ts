@@ -58,6 +58,9 @@ test('a questionnaire deleted at the source is not late, and is read again when 
   expect(without.behind).toBeLessThan(3600)
 
   channel.questionnaires.add(deleted)
+  // The list shows that it is back, even if another of its items cannot be read.
+  const effect = fieldValue('question_id', null, 0)
+  emulator.faults.push({ effect, endpoint: 'getQuestionList', channelId: channel.id, times: 1 })
   clock.passHours(24)
   expect((await account.sync()).code).toBe(0)
   expect((await readStatus()).partitions).toBe(before.partitions)
