@@ -98,8 +98,7 @@ test('signups that came land with the sync after their acceptance, which does no
   const { printed } = await run(accept, [...place, ...REASON])
   expect(await account.runJson(status)).toMatchObject({ shortfall_count: 0, shortfalls: [] })
   expect(printed[1]).toBe('The rows that did come land with the next livehouse sync.')
-  const output = (await run(ledger, ['--streams', 'signups'])).printed.join('\n')
-  expect(output).toMatch(
+  expect((await run(ledger, ['--streams', 'signups'])).printed.join('\n')).toMatch(
     new RegExp(`^signups channel=${channel}/question=.*: never read\n {2}gap .*\n {2}accepted `, 'm'),
   )
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 0, slices: { short: 0 } })

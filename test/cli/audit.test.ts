@@ -89,8 +89,7 @@ test.each<Partial<Switches>>([
 
 test.each(filters)('an audit finds deleted records, and no others, with %j', async (switches) => {
   Object.assign(account.emulator.switches, defaultSwitches, switches)
-  const recordIds = await edgeRecords()
-  for (const missing of [...recordIds.map((recordId) => [recordId]), await asManyAsOpenVisits()]) {
+  for (const missing of [...(await edgeRecords()).map((recordId) => [recordId]), await asManyAsOpenVisits()]) {
     await withoutRecords(missing, async () => {
       const { code, different } = await runAudit('--streams', 'watch_records', '--no-reopen')
       expect({ code, missing }).toEqual({ code: 3, missing })

@@ -43,8 +43,7 @@ test('serve runs a job, and shows it on its page and in its metrics', async () =
     if (event === 'serve.started') startedAtMs = systemClock.now()
     if (event === 'job.ended') ended.resolve(fields)
   }
-  const settings = { LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP_TOKEN: TOKEN }
-  const environment = { ...account.environment, ...settings }
+  const environment = { ...account.environment, LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP_TOKEN: TOKEN }
   const { url, running, end } = await startServe(environment, { clock, log: { ...silentLog, info } })
   const fetchText = async (path: string) =>
     await (await fetch(url + path, { headers: { authorization: `Bearer ${TOKEN}` } })).text()

@@ -163,8 +163,7 @@ test('rows of a moving list that share a key count as received', async () => {
   const { visitors } = firstChannel(pipeline.emulator)
   visitors.add(...visitors.rows.slice(0, 40).map((row) => ({ ...row, nick: 'again', lastOnlineAt: 1_700_000_000 })))
   breakVisitors(changingTotal())
-  const result = await pipeline.sync({ streams: ['visitors'], pageSize: 25 })
-  expect(result).toMatchObject({
+  expect(await pipeline.sync({ streams: ['visitors'], pageSize: 25 })).toMatchObject({
     status: 'ok',
     streams: { visitors: { slices: { verified: 1, moving: 1, short: 0 } } },
   })
