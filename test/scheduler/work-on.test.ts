@@ -45,12 +45,9 @@ test.each([
   expect(requested.length).toBeLessThan(limit)
 })
 
-test('a job that was taken while the warehouse is unreachable is given back', async () => {
+test('a job that was taken while the warehouse is unreachable is given back; such a queue is polled again', async () => {
   const keepWanted = async () => await Promise.reject(new Error('away'))
   expect(await runWorker(1, { keepWanted })).toEqual({ requested: [1], givenBack: 1 })
-})
-
-test('a queue that is unreachable is polled again', async () => {
   expect((await runWorker(1, { isDownAtFirst: true })).requested.slice(0, 2)).toEqual([1, 1])
 })
 

@@ -17,17 +17,11 @@ const refusalOf = async (dataDir: string) => {
   return String(error)
 }
 
-test('a path that PostgreSQL does not accept is refused before anything is created', async () => {
+test('a path that PostgreSQL does not accept, a file and a folder without the right to write are refused', async () => {
   expect(await refusalOf(join(folder, 'a"b'))).toContain('LIVEHOUSE_DATA_DIR')
   expect(await readdir(folder)).not.toContain('a"b')
-})
-
-test('a file in place of the directory is reported', async () => {
   await writeFile(join(folder, 'file'), '')
   expect(await refusalOf(join(folder, 'file'))).toMatch(/cannot be used \(EEXIST.*Make it a directory/)
-})
-
-test('a directory that this user may not write to is refused', async () => {
   const parent = join(folder, 'closed')
   await mkdir(parent, { mode: 0o555 })
   expect(await asOrdinaryUser(() => refusalOf(join(parent, 'data')))).toContain('cannot be used (EACCES')
