@@ -7,10 +7,9 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { explainDependents, withdrawBi } from '../bi/publish/withdraw-bi.ts'
 import type { Database, Db } from './database.ts'
-import { findEarliestVersion, recordMigration, withMigrationLock } from './migration-lock.ts'
+import { findEarliestVersion, MIGRATIONS, recordMigration, withMigrationLock } from './migration-lock.ts'
 
 const MISSING_RIGHT = '42501'
-const LIST = 'livehouse_ops.migrations'
 type Migrations = Readonly<Record<string, Migration>>
 
 interface MigrateOptions {
@@ -63,7 +62,7 @@ export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise
     await requireNobodyAtWork(transaction, `${last.name} is to be reverted`)
     await withdrawBi(transaction)
     await migrations[last.name]?.down?.(transaction)
-    await transaction.deleteFrom(LIST).where('name', '=', last.name).execute()
+    await transaction.deleteFrom(MIGRATIONS).where('name', '=', last.name).execute()
     return [last.name]
   })
 }
@@ -101,7 +100,7 @@ async function readApplied(db: Db, signal: AbortSignal | undefined): Promise<Rea
   const { rows: found } = await sql`
     select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'migrations'`.execute(db, { signal })
   if (found.length === 0) return new Map()
-  const rows = await db.selectFrom(LIST).select(['name', 'timestamp']).execute({ signal })
+  const rows = await db.selectFrom(MIGRATIONS).select(['name', 'timestamp']).execute({ signal })
   return new Map(rows.map(({ name, timestamp }) => [name, timestamp]))
 }
 

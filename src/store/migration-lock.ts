@@ -82,7 +82,8 @@ export async function findEarliestVersion(transaction: Db) {
 /** The tables with the applied migrations and with the row that is the migration lock. */
 export const migrationTables = ['migrations', 'migration_lock'] as const
 
-const list = 'livehouse_ops.migrations'
+/** The table of the applied migrations. */
+export const MIGRATIONS = 'livehouse_ops.migrations'
 const lock = 'livehouse_ops.migration_lock'
 
 /** Takes the migration lock until the end of the transaction. Only users with rights on the table can take it. */
@@ -91,7 +92,7 @@ export const takeMigrationLock = `select from ${lock} for update`
 /** The statement that records a migration as applied. Its name is one of a file, which needs no quoting. */
 export function recordMigration(name: string): string {
   const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-  return `insert into ${list} (name, timestamp) values ('${name}', ${now})`
+  return `insert into ${MIGRATIONS} (name, timestamp) values ('${name}', ${now})`
 }
 
 /** Creates these tables. Not by `create schema if not exists`, which requires that right even if the schema exists. */
@@ -99,7 +100,7 @@ export const createMigrationTables: readonly string[] = [
   `do $$ begin
   if to_regnamespace('livehouse_ops') is null then create schema livehouse_ops; end if;
 end $$`,
-  `create table if not exists ${list} (name varchar(255) not null primary key, timestamp varchar(255) not null)`,
+  `create table if not exists ${MIGRATIONS} (name varchar(255) not null primary key, timestamp varchar(255) not null)`,
   `create table if not exists ${lock} (id varchar(255) not null primary key, is_locked integer default 0 not null)`,
   `insert into ${lock} (id, is_locked) values ('migration_lock', 0) on conflict do nothing`,
 ]

@@ -1,8 +1,7 @@
 import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { embeddedError } from './home.ts'
-import type { Home } from './home.ts'
+import { embeddedError, type Home } from './home.ts'
 import { runProgram } from './run-program.ts'
 
 /**
