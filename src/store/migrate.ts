@@ -7,6 +7,7 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { explainDependents, withdrawBi } from '../bi/publish/withdraw-bi.ts'
 import type { Database, Db } from './database.ts'
+import { lockName } from './lock-name.ts'
 import { findEarliestVersion, MIGRATIONS, recordMigration, withMigrationLock } from './migration-lock.ts'
 
 const MISSING_RIGHT = '42501'
@@ -44,6 +45,7 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
 /** Refuses while a livehouse is at work: it would go on writing by its own schema, such as rows with other keys. */
 async function requireNobodyAtWork(transaction: Db, state: string): Promise<void> {
   const earliest = await findEarliestVersion(transaction)
+  if (earliest === undefined) await lockName(transaction, 'migration')
   const held = transaction.selectFrom('livehouse_ops.leases').select('name').where('expires_at', '>', sql<Date>`now()`)
   const lease = earliest ?? (await held.orderBy('name').executeTakeFirst())
   if (!lease?.name) return

@@ -3,6 +3,7 @@ import type { ExpressionBuilder, RawBuilder } from 'kysely'
 import type { RunStatus } from '../../core/outcome.ts'
 import { exactJson } from '../../core/text.ts'
 import type { Db } from '../../store/database.ts'
+import { shareName } from '../../store/lock-name.ts'
 import { readPending } from '../../store/migrate.ts'
 import { type Leases } from '../leases/leases.ts'
 import { now, type Ops, ops, type Row } from '../ops.ts'
@@ -46,8 +47,16 @@ function isAbandoned(eb: ExpressionBuilder<Ops, 'runs'>) {
  * expired are recorded as interrupted. @returns the run's id, decimal text @throws db.newer
  */
 export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
-  // A newer livehouse may have migrated the database since this process opened it.
-  await readPending(db)
+  const runId = await db.transaction().execute(async (trx) => {
+    // A newer livehouse may have migrated the database since this process opened it, or be doing so: wait for its end.
+    await shareName(trx, 'migration')
+    await readPending(trx)
+    const id = await startRun(trx, run)
+    const lost = await leases.tryTake(`run ${id}`, { db: trx })
+    assert(lost !== undefined, 'the number of a run is its own')
+    return id
+  })
+  leases.startRenewing(`run ${runId}`)
   const abandonedRuns = await ops(db)
     .updateTable('runs')
     .set((eb) => {
@@ -58,13 +67,6 @@ export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<stri
     .returning('runId')
     .execute()
   await deleteRunLeases(db, abandonedRuns)
-  const runId = await db.transaction().execute(async (trx) => {
-    const id = await startRun(trx, run)
-    const lost = await leases.tryTake(`run ${id}`, { db: trx })
-    assert(lost !== undefined, 'the number of a run is its own')
-    return id
-  })
-  leases.startRenewing(`run ${runId}`)
   return runId
 }
 
@@ -81,10 +83,7 @@ export async function finishRun(db: Db, runId: string, run: EndedRun): Promise<v
 }
 
 /** The arguments of a run, its start and its end; undefined if there is no run with this number. */
-export async function readRun(
-  db: Db,
-  runId: string,
-): Promise<Pick<Row<'runs'>, 'settings' | 'startedAt' | 'finishedAt'> | undefined> {
+export async function readRun(db: Db, runId: string) {
   const runs = ops(db).selectFrom('runs').select(['settings', 'startedAt', 'finishedAt'])
   return await runs.where('runId', '=', runId).executeTakeFirst()
 }
