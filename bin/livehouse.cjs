@@ -15,6 +15,10 @@ const root = join(__dirname, '..')
 const isCheckout = existsSync(join(root, 'src'))
 const isOld = Number(process.versions.node.split('.')[0]) < OLDEST_NODE
 
+const installAgain = isCheckout
+  ? `Run \`npm ci\` in ${root}, then try again`
+  : 'Install it again with --include=optional, which also installs Node 24 (190 MB)'
+
 // Node takes these flags only when it starts, so this one starts another (docs/adr/0025). Without them garbage grows to
 // several hundred megabytes, and Node warns that package.json does not say which module system a .ts file uses.
 const FLAGS = [
@@ -53,6 +57,8 @@ function start(node) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   // A supervisor signals only this process, a terminal both: the child treats two signals at once as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // The pinned Node may not run here, as on Alpine.
+  child.on('error', ({ message }) => stop(message, `Install Node ${OLDEST_NODE} or newer`))
   child.on('exit', (code, signal) => {
     process.exitCode = signal === null ? code : 128 + constants.signals[signal]
   })
@@ -66,10 +72,7 @@ function isInstalled(name) {
   }
 }
 
-function stop(reason) {
-  const repair = isCheckout
-    ? `Run \`npm ci\` in ${root}, then try again`
-    : 'Install it again with --include=optional, which also installs Node 24 (190 MB)'
+function stop(reason, repair = installAgain) {
   console.error(`livehouse cannot start: ${reason}. ${repair}.`)
   process.exitCode = 2
 }

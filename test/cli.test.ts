@@ -103,17 +103,20 @@ describe.runIf(oldNode !== undefined)('an old Node', () => {
     expect(run(node, launcher, 'no such verb')).toMatchObject({ status: 2, stderr })
   })
 
-  test('says what to do if the pinned Node is missing', () => {
-    const { status, stderr } = run(node, join(createBareCheckout(), 'src', 'cli.ts'), '--version')
-    const message = /^livehouse cannot start: it needs Node 24 or newer, this is v\d+\.\d+\.\d+\. Run `npm ci` in /
-    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(message) })
-  })
-
-  test('says what to do if nothing but the pinned Node is installed', () => {
+  test('says what to do if the pinned Node is missing, does not start, or is all that is installed', () => {
     const folder = createBareCheckout()
+    const start = () => run(node, join(folder, 'src', 'cli.ts'), '--version')
+    const missing = /^livehouse cannot start: it needs Node 24 or newer, this is v\d+\.\d+\.\d+\. Run `npm ci` in /
+    expect(start()).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(missing) })
+    const pinned = join(folder, 'node_modules', `node-${process.platform}-${process.arch}`)
+    mkdirSync(pinned)
+    writeFileSync(join(pinned, 'package.json'), '{}')
+    const broken = `livehouse cannot start: spawn ${join(pinned, 'bin', 'node')} ENOENT. Install Node 24 or newer.\n`
+    expect(start()).toEqual({ status: 2, stdout: '', stderr: broken })
+    rmSync(pinned, { recursive: true })
     for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name.startsWith('node-')))
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
     const message = expect.stringContaining('its dependencies are not installed')
-    expect(run(node, join(folder, 'src', 'cli.ts'))).toMatchObject({ status: 2, stderr: message })
+    expect(start()).toMatchObject({ status: 2, stderr: message })
   })
 })
