@@ -67,9 +67,9 @@ export async function readLastTicks(db: Db, jobs: readonly string[], now: Date):
   return await readFirstOfEach(jobs, ticks.orderBy('dueAt', 'desc').orderBy('isRepeat', 'desc'))
 }
 
-/** The latest run of each job. */
-export async function readLastJobRuns(db: Db, jobs: readonly string[]): Promise<ReadonlyMap<string, JobRun>> {
-  const runs = selectRuns(db).where('status', '!=', 'skipped')
+/** The latest run of each job, of those that began by `now`: a clock may have been ahead. */
+export async function readLastJobRuns(db: Db, jobs: readonly string[], now: Date) {
+  const runs = selectRuns(db).where('status', '!=', 'skipped').where('startedAt', '<=', now)
   return await readFirstOfEach(jobs, runs.orderBy('startedAt', 'desc').orderBy('jobRunId', 'desc'))
 }
 

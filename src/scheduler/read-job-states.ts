@@ -9,7 +9,7 @@ export type JobState = Awaited<ReturnType<typeof readJobStates>>[number]
 /** Reads the state of each job. `db`: undefined for a database without a schema. */
 export async function readJobStates(db: Db | undefined, jobs: readonly Job[], nowMs: number) {
   const names = jobs.map(({ name }) => name)
-  const runs = db === undefined ? new Map<string, JobRun>() : await readLastJobRuns(db, names)
+  const runs = db === undefined ? new Map<string, JobRun>() : await readLastJobRuns(db, names, new Date(nowMs))
   const heldJobs = db === undefined ? new Set<string>() : await readHeldJobs(db, names)
   return jobs.map((job) => {
     const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined

@@ -22,14 +22,16 @@ test('jobs are listed before anything has run', async () => {
   ])
 })
 
-test('jobs are listed with their last run, or as running', async () => {
+test('jobs are listed with their last run, not one of a clock that was ahead, or as running', async () => {
   await account.run(run, ['lists'], settings)
   account.clock.nowMs += 3_600_000
   const { db } = account.database
+  const otherRun = { job: 'lists', due: undefined, worker: 'other:1', startedAt: new Date(account.clock.nowMs) }
+  await beginJobRun(db, { ...otherRun, startedAt: new Date(account.clock.nowMs + 86_400_000) })
   await using _ = await takeJob(db, 'lists')
   const readLastLine = async () => (await account.run(jobs, [], settings)).printed.at(-1)
   expect(await readLastLine()).toMatch(/2026-11-20 14:30 \(1 h ago\) +ok$/)
-  await beginJobRun(db, { job: 'lists', due: undefined, worker: 'other:1', startedAt: new Date(account.clock.nowMs) })
+  await beginJobRun(db, otherRun)
   expect(await readLastLine()).toMatch(/2026-11-20 15:30 \(\S+ \S+ ago\) +running$/)
   const { printed } = await account.run(jobs, ['--json'], settings)
   expect(printed.map((line) => JSON.parse(line))).toMatchObject([

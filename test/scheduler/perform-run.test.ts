@@ -53,7 +53,7 @@ async function attempt(options: AttemptOptions = {}) {
   return { failed, events: lines.map(({ event }) => event) }
 }
 
-const readLastRun = async () => (await readLastJobRuns(database.db, ['quarterly'])).get('quarterly')
+const readLastRun = async () => (await readLastJobRuns(database.db, ['quarterly'], new Date(DUE_MS))).get('quarterly')
 const readRuns = async () =>
   await database.db.selectFrom('livehouse_ops.job_runs').select(['status', 'outcome', 'error', 'attempts']).execute()
 const stopByDatabase =
