@@ -94,14 +94,11 @@ test.each<[string, ScriptedAnswer, string, number]>([
   expect(await judge(answer)).toMatchObject({ error: { code }, attempts })
 })
 
-test('429001 with status 200 uses up no attempt for ten minutes', async () => {
+test('a 429, or 429001 with status 200, uses up no attempt for ten minutes: later, a call may fail four times', async () => {
   const result = await judge({ json: { errors: { code: 429001, message: 'slow' } } })
   expect(result.error.code).toBe('api.rateLimited')
   expect(result.attempts).toBeGreaterThan(100)
   expect(result.elapsedMs).toBe(600_000)
-})
-
-test('a 429 uses up no attempt: after ten of them a call may still fail four times', async () => {
   await using service = await startScriptedService((_request, index) =>
     index < 14 ? { status: index < 10 ? 429 : 502, text: '' } : { json: { total_num: 0, results: [] } },
   )
