@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { accept } from '../../src/cli/accept.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { readRunReports } from '../../src/ledger/runs/run-reports.ts'
-import { html, refusal } from '../helpers/fault-effects.ts'
+import { html, missingRow, refusal } from '../helpers/fault-effects.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
@@ -109,16 +110,26 @@ test('many partitions are summarized, and listed if their channels are named', a
   expect(selected.printed.join('\n')).toContain('gifts channel=25/type=prop: never read')
 })
 
-test('a failed backfill before the start of the history is a shortfall until it is forgotten', async () => {
+test('a backfill before the start of the history that failed or was accepted is gone once it is forgotten', async () => {
   const { emulator, run } = account
-  const settings = { LIVEHOUSE_HISTORY_FROM: '2026-11-01' }
+  const settings = { LIVEHOUSE_HISTORY_FROM: '2026-11-12' }
   await run(sync, RECORDS, settings)
   emulator.faults.push({ effect: refusal(400001), endpoint: 'userRecordList' })
-  const old = ['--from', '2026-10-01', '--to', '2026-10-02', ...RECORDS]
+  const old = ['--from', '2026-11-08', '--to', '2026-11-10', ...RECORDS]
   expect(await run(backfill, old, settings)).toMatchObject({ code: 3 })
   emulator.faults.length = 0
   const problems = async () => JSON.parse((await run(status, ['--json'], settings)).printed.join()).shortfall_count
   expect(await problems()).toBe(2)
   expect((await run(ledger, ['forget', ...old], settings)).printed.join('\n')).toContain('2 slices in 2 partitions')
+  expect(await problems()).toBe(0)
+
+  const [channel = ''] = emulator.channelIds
+  emulator.faults.push({ effect: missingRow(0), endpoint: 'userRecordList', channelId: channel })
+  expect(await run(backfill, old, settings)).toMatchObject({ code: 3 })
+  const place = ['--stream', 'watch_records', '--channel', channel]
+  await run(accept, [...place, '--reason', 'until it is forgotten', '--days', '1'], settings)
+  await run(ledger, ['forget', ...old], settings)
+  account.clock.passHours(25)
+  await run(sync, ['--streams', 'managers'], settings)
   expect(await problems()).toBe(0)
 })

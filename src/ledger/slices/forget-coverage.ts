@@ -48,7 +48,7 @@ export async function forgetCoverage(db: Db, { streams, channels, partition, win
       .with('forgotten', (db) =>
         db
           .updateTable('slices')
-          .set((eb) => ({ status: 'forgotten', reads: eb.fn.coalesce('covers', 'reads'), covers: null, settled: null }))
+          .set((eb) => ({ ...withoutCoverage, reads: eb.fn.coalesce('covers', 'reads') }))
           .where(place)
           .where((eb) => eb.or([isLanded(eb).and('covers', '<@', range), hasFailed(eb).and('reads', '<@', range)]))
           .returning(['stream', 'partition']),
@@ -63,6 +63,7 @@ export async function forgetCoverage(db: Db, { streams, channels, partition, win
   })
 }
 
+const withoutCoverage = { status: 'forgotten', covers: null, settled: null, acceptanceId: null } as const
 const isLanded = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'landed')
 const hasFailed = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'failed').and('proof', '!=', 'accepted')
 
@@ -120,7 +121,7 @@ export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
     await forgetMissedRows(trx, time)
     const { numUpdatedRows } = await ops(trx)
       .updateTable('slices')
-      .set({ status: 'forgotten', covers: null, settled: null })
+      .set(withoutCoverage)
       .where('startedAt', '>', time)
       .where('status', '!=', 'forgotten')
       .where((eb) => eb(eb.refTuple('stream', 'partition'), 'in', laterStates.$asTuple('stream', 'partition')))

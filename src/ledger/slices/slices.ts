@@ -114,7 +114,7 @@ export async function hasSliceAfter(db: Db, place: Place, sliceId: string): Prom
 /** Forgets the whole coverage of a partition, so that it is read again. */
 export async function forgetPartition(trx: Db, place: Place): Promise<void> {
   const landed = ops(trx).updateTable('slices').where(isAt(place)).where('status', '=', 'landed')
-  await landed.set({ status: 'forgotten' }).execute()
+  await landed.set({ status: 'forgotten', acceptanceId: null }).execute()
 }
 
 /** A subquery of when another run last landed a reading of the window; undefined is the whole list. */
