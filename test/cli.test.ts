@@ -78,16 +78,20 @@ test('on Windows, which has no execve, the launcher starts a second process', ()
   expect(run(process.execPath, '--require', windows, launcher, '--version')).toEqual(versionOutput)
 })
 
-test('job files of the working folder are found with any ending, but root runs none of another user', () => {
+test('job files of the working folder load with any ending, also by a link, but root runs none of others', () => {
   const jobs = join(createTemporaryFolder('own-jobs'), 'jobs')
-  const run = (env = {}) =>
-    spawnSync(process.execPath, [launcher, 'run', 'none'], { cwd: dirname(jobs), env, encoding: 'utf8' }).stderr
+  const run = (env = {}, name = 'none') =>
+    spawnSync(process.execPath, [launcher, 'run', name], { cwd: dirname(jobs), env, encoding: 'utf8' }).stderr
   writeFileSync(jobs, 'no folder')
   expect(run()).toContain(`there is no job "none" in ${join(root, 'jobs')}`)
   rmSync(jobs)
   mkdirSync(jobs)
   writeFileSync(join(jobs, 'nightly.mts'), "console.log('it runs')")
   expect(run()).toContain(`there is no job "none" in ${jobs}`)
+  writeFileSync(join(jobs, '..', 'package.json'), '{"type": "commonjs"}')
+  writeFileSync(join(jobs, 'weekly.ts'), "import { defineJob } from 'livehouse'\nexport default defineJob({})")
+  symlinkSync(jobs, join(jobs, '..', 'link'))
+  expect(run({ LIVEHOUSE_JOBS_DIR: join(jobs, '..', 'link') }, 'weekly')).toContain('weekly.ts: cron is missing')
   if (process.getuid?.() !== 0) return
   chownSync(jobs, 65_534, 65_534)
   expect(run()).toContain(`${jobs} belongs to another user`)

@@ -1,5 +1,5 @@
 import type { Job } from '../core/define-job.ts'
-import { readdir } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -57,7 +57,7 @@ export async function tryJobs(
   options: LoadOptions,
   names?: readonly string[],
 ): Promise<{ readonly jobs: readonly Job[]; readonly problems: readonly string[] }> {
-  const folderUrl = pathToFileURL(`${options.folder}/`).href
+  const folderUrl = pathToFileURL(`${await realpath(options.folder).catch(() => options.folder)}/`).href
   const hooks = registerHooks({
     resolve: (specifier, context, nextResolve) =>
       specifier === PACKAGE ? { url: packageUrl, shortCircuit: true } : nextResolve(specifier, context),
