@@ -1,5 +1,6 @@
 # docker build -t livehouse .                        for a warehouse on a server (177 MB)
-# docker build -t livehouse --target embedded .      includes the PostgreSQL for DATABASE_URL=embedded (237 MB)
+# docker build -t livehouse --target embedded .      includes the PostgreSQL for DATABASE_URL=embedded (237 MB); give its
+#                                                    volume /data to one container at a time (docs/operations.md)
 # Both run with a read-only root file system: docker run --read-only --init --env-file .env livehouse sync
 # The base image is pinned by digest; docs/security.md says where the digest comes from and how to renew it.
 FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
