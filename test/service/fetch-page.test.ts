@@ -121,14 +121,12 @@ test.each<[string, ListRequest, unknown, number]>([
   expect((await read(list, json, page)).items).toEqual([])
 })
 
-test('the message describes the shape without showing values', async () => {
+test('an error describes the shape without values, and names the missing total', async () => {
   const answer = read(gifts, { 'a private name': 'abcdef', msg: 'private' })
   await expect(answer).rejects.toThrow(/answer is an object of 2 fields \(msg\) where an array belongs$/)
-})
-
-test('an error names the missing total; on a later page only a malformed total is an error', async () => {
   const missing = /page 1: the answer is an object of 1 fields \(results\).*: its field total_num, .* is missing$/
   await expect(read(visitorList, { results: [] })).rejects.toThrow(missing)
+  // A later page may lack its total, but it may not be malformed.
   await expect(read(visitorList, { results: [], total_num: 'many' }, 2)).rejects.toThrow('page 2: the answer is')
   await expect(read(visitorList, {}, 2)).rejects.toThrow('nothing instead of the list, and there is no')
   expect(await read(visitorList, { results: [{ id: 1 }] }, 2)).toMatchObject({ items: [{ id: 1 }], total: undefined })
