@@ -85,10 +85,13 @@ test('the printed SQL, run by hand, has the same result as migrating', async () 
   expect(await migrateDown(byHand.db)).toEqual(Object.keys(await loadMigrations()).slice(-1))
 })
 
-test('no migration begins beside a livehouse; what begins beside a migration is refused if it does not know it', async () => {
+test('no migration begins beside a livehouse, and no run with another schema, even during a migration', async () => {
   await using database = await createTestDatabase()
   const { db } = database
+  await using leases = new Leases(db)
+  const beginRun = async () => await openRun(db, { command: 'sync', settings: {}, startedAt: new Date(0) }, leases)
   const last = await migrateDown(db)
+  await expect(beginRun()).rejects.toMatchObject({ code: 'db.pendingMigrations' })
   await sql`insert into livehouse_ops.leases (name, holder, taken_at, renewed_at, expires_at)
     values ('run 7', 'another', now(), now(), now() + interval '20 s')`.execute(db)
   const message = expect.stringMatching(/lacks .*, but another livehouse is at work on it \(run 7\)/)
@@ -97,10 +100,9 @@ test('no migration begins beside a livehouse; what begins beside a migration is 
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
   expect(await migrateUp(db)).toEqual(last)
 
-  await using leases = new Leases(db)
   let begun: Promise<unknown> = Promise.resolve()
   const up = async () => {
-    begun = errorOf(openRun(db, { command: 'sync', settings: {}, startedAt: new Date(0) }, leases))
+    begun = errorOf(beginRun())
     await Promise.race([begun, untilBlocked(db, sql`true`)])
   }
   await migrateUp(db, { migrations: { ...(await loadMigrations()), '9999-later': { up } } })

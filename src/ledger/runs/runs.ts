@@ -4,7 +4,7 @@ import type { RunStatus } from '../../core/outcome.ts'
 import { exactJson } from '../../core/text.ts'
 import type { Db } from '../../store/database.ts'
 import { shareName } from '../../store/lock-name.ts'
-import { readPending } from '../../store/migrate.ts'
+import { requireMigrated } from '../../store/migrate.ts'
 import { type Leases } from '../leases/leases.ts'
 import { now, type Ops, ops, type Row } from '../ops.ts'
 import { deleteRunLeases, selectLeaseOfRun } from '../leases/lease-rows.ts'
@@ -44,13 +44,13 @@ function isAbandoned(eb: ExpressionBuilder<Ops, 'runs'>) {
 
 /**
  * Records a run and takes its lease: while that is renewed, the run counts as running. Other runs whose lease has
- * expired are recorded as interrupted. @returns the run's id, decimal text @throws db.newer
+ * expired are recorded as interrupted. @returns the run's id, decimal text @throws db.newer, db.pendingMigrations
  */
 export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
   const runId = await db.transaction().execute(async (trx) => {
-    // A newer livehouse may have migrated the database since this process opened it, or be doing so: wait for its end.
+    // Another livehouse may have changed the schema since this process opened the database. If it does so now, wait.
     await shareName(trx, 'migration')
-    await readPending(trx)
+    await requireMigrated(trx)
     const id = await startRun(trx, run)
     const lost = await leases.tryTake(`run ${id}`, { db: trx })
     assert(lost !== undefined, 'the number of a run is its own')
