@@ -35,21 +35,19 @@ const REQUEST_TIMEOUT_MS = 3000
  * @throws LivehouseError `config.invalid` if it cannot listen
  */
 export async function startStatusServer(options: StatusServerOptions) {
-  const { clock, log } = options
-  const assets = await readAssets()
   const metrics = createStatusMetrics(options.version)
   const readFacts = createFactsSource(options)
   const askReadiness = createReadiness(options)
   const deps: AnswerDeps = {
     ...options,
     access: createAccess(options.token, options),
-    assets,
+    assets: await readAssets(),
     makePage: async (request) => await makePage({ ...options, readFacts }, request),
     readReadiness: askReadiness,
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([readFacts(ANSWER_TIMEOUT_MS), askReadiness()])
       // Readiness decides, not the facts: a large ledger may take longer to read although the database answers.
-      return await metrics.render({ facts, isDatabaseUp: database !== 'unreachable', nowMs: clock.now() })
+      return await metrics.render({ facts, isDatabaseUp: database !== 'unreachable', nowMs: options.clock.now() })
     },
   }
   const limits = { requestTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: REQUEST_TIMEOUT_MS / 6 }
@@ -58,7 +56,7 @@ export async function startStatusServer(options: StatusServerOptions) {
   })
   server.maxConnections = MAX_CONNECTIONS
   const url = await listen(server, options.listen)
-  log.info('http.listening', { url })
+  options.log.info('http.listening', { url })
   return {
     /** The server's address, with the port that it listens on. */
     url,
