@@ -1,5 +1,5 @@
 import { DAY, type WallTime } from '../core/wall-clock.ts'
-import type { Window } from '../core/slice.ts'
+import { subtractWindows, type Window } from '../core/slice.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
 import type { RangeOf } from '../app/judge-health.ts'
@@ -32,20 +32,22 @@ export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFac
   const channels = new Set(windowed.map(({ channelId }) => channelId)).size
   return lastPeriodStarts(now, DAY, TIMELINE_DAYS).map((day) => {
     const span = { from: day, to: Math.min(day + DAY, now) }
-    const faults = open
-      .map(({ window, ...each }) => ({ ...each, length: window ? overlap(window.from, window.to, span) : 0 }))
-      .filter(({ length }) => length > 0)
+    const faults = open.flatMap(({ kind, channelId, window }) =>
+      window && overlap(window.from, window.to, span) > 0 ? [{ kind, channelId, ...window }] : [],
+    )
+    const secondsWith = (kind: DayState) => {
+      const ofKind = faults.filter((each) => each.kind === kind)
+      // Partitions of one channel, such as its two types of gifts, count once.
+      const byChannel = Map.groupBy(ofKind, ({ channelId }) => channelId)
+      const free = [...byChannel.values()].flatMap((ofOne) => subtractWindows(span, ofOne))
+      return free.reduce((sum, { from, to }) => sum + from - to, byChannel.size * (span.to - span.from))
+    }
     const covered = windowed.reduce((sum, unit) => sum + overlap(unit.since, unit.until, span), 0)
-    const gaps = faults.reduce((sum, { kind, length }) => (kind === 'gap' ? sum + length : sum), 0)
     const ofKnown = windowed.reduce((sum, unit) => sum + secondsToRead(unit, span, rangeOf), 0)
     const toRead = ofKnown * Math.max(1, outOf / channels)
-    const share = toRead === 0 ? 0 : Math.min(1, Math.max(0, (covered - gaps) / toRead))
+    const share = toRead === 0 ? 0 : Math.min(1, Math.max(0, (covered - secondsWith('gap')) / toRead))
     const state = stateOf(faults, share)
-    const ofState = faults.filter(({ kind }) => kind === state)
-    // Partitions of one channel, such as its two types of gifts, count once.
-    const byChannel = [...Map.groupBy(ofState, ({ channelId }) => channelId).values()]
-    const longest = byChannel.map((ofOne) => Math.max(...ofOne.map(({ length }) => length)))
-    const faulty = toRead === 0 ? 0 : longest.reduce((sum, each) => sum + each, 0) / toRead
+    const faulty = toRead === 0 ? 0 : secondsWith(state) / toRead
     return { day, share, faulty, state }
   })
 }

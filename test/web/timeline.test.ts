@@ -42,6 +42,8 @@ test('of a day that is not over only the failed part is faulty, and the parts of
   const open = ['cash', 'prop'].map((type) => makeReading({ partition: `channel=9/type=${type}`, window }))
   const today = timelineOf({ ...base, units, open }).at(-1)
   expect(today).toMatchObject({ state: 'problem', share: 0, faulty: DAY / 8 / (NOW - TODAY) / 2 })
+  const gaps = open.map((each) => ({ ...each, kind: 'gap' as const }))
+  expect(timelineOf({ ...base, units, open: gaps }).at(-2)).toMatchObject({ state: 'gap', share: 0.5, faulty: 0.5 })
 })
 
 test('the share of a stream that is read in only some channels is their share of all channels', () => {
