@@ -68,11 +68,9 @@ function findForm(all: readonly KnownForm[], questionId: string, channelId: stri
   const [form, another] = matches.filter((each) => channelId === undefined || each.channelId === channelId)
   if (form === undefined) {
     const where = channelId === undefined ? 'in the warehouse' : `of channel ${channelId}`
-    const unknown = `there is no questionnaire ${JSON.stringify(questionId)} ${where}`
-    throw wrongUse(`${unknown}, see livehouse forms list`)
+    throw wrongUse(`there is no questionnaire ${JSON.stringify(questionId)} ${where}, see livehouse forms list`)
   }
   if (another === undefined) return form
   const channels = matches.map((each) => each.channelId).join(', ')
-  const problem = `the channels ${channels} have a questionnaire ${questionId}`
-  throw wrongUse(`${problem}; --channel should say which is meant`)
+  throw wrongUse(`the channels ${channels} have a questionnaire ${questionId}; --channel should say which is meant`)
 }

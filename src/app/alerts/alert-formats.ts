@@ -18,7 +18,6 @@ const MAX_WECOM_BYTES = 4096
 export function formatAlert(notices: readonly Notice[], url: string, style: AlertStyle, nowMs: number): AlertRequest {
   const { format, secret } = style
   const lines = linesOf(notices, style)
-  const title = lines[0] ?? ''
   switch (format) {
     case 'json': {
       const events = notices.map((each) => eventOf(each, style))
@@ -32,7 +31,7 @@ export function formatAlert(notices: readonly Notice[], url: string, style: Aler
         signed.searchParams.set('timestamp', String(nowMs))
         signed.searchParams.set('sign', hmac(secret, `${nowMs}\n${secret}`, 'base64'))
       }
-      return post(signed.href, { msgtype: 'markdown', markdown: { title, text: lines.join('\n\n') } })
+      return post(signed.href, { msgtype: 'markdown', markdown: { title: lines[0] ?? '', text: lines.join('\n\n') } })
     }
     case 'wecom':
       return post(url, { msgtype: 'markdown', markdown: { content: lines.join('\n') } })
