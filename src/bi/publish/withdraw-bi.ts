@@ -27,12 +27,12 @@ export async function withdrawBi(transaction: Db): Promise<void> {
   await sql.raw([...formStatements, ...planWithdrawal(views)].join(';\n')).execute(transaction)
 }
 
-/** Explains an error of a migration that other people's views or tables block; undefined for any other error. */
+/** Explains why other people's views or tables keep one from being dropped; undefined for any other error. */
 export function explainDependents(error: unknown): LivehouseError<'db.refused'> | undefined {
   const dependents = dependentsIn(error)
   if (dependents === undefined) return undefined
-  const reason = `${dependents} depends on what the migration drops`
-  const repair = 'Save its definition (pg_get_viewdef), drop it, run this again, and create it again'
-  const message = `The schema could not be migrated, and nothing was changed: ${reason}. ${repair}.`
+  const reason = `${dependents} depends on what has to be dropped`
+  const repair = 'Save its definition (pg_get_viewdef), drop it, and run this again'
+  const message = `Nothing was changed: ${reason}. ${repair}.`
   return new LivehouseError('db.refused', message, { reason, sqlState: '2BP01' }, { cause: error })
 }

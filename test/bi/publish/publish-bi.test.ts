@@ -98,7 +98,7 @@ test("another user's view of a dropped column blocks the update, which names it 
     notice: expect.stringMatching(/view public.mine depends on.*migrate up/),
   })
   expect(await describeSchema(db)).toEqual(before)
-  await expect(migrateDown(db)).rejects.toThrow('view public.mine depends on what the migration drops. Save')
+  await expect(migrateDown(db)).rejects.toThrow('view public.mine depends on what has to be dropped. Save')
   await sql`drop view public.mine`.execute(db)
   expect(await publishBi(db)).toEqual({ status: 'published' })
   await sql`select is_active from livehouse_bi.dim_channel`.execute(db)
