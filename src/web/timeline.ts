@@ -77,5 +77,5 @@ function stateOf(faults: readonly Pick<OpenReading, 'kind'>[], share: number): D
   if (has('gap')) return 'gap'
   if (share === 0) return 'none'
   if (has('accepted')) return 'accepted'
-  return share > 0.999 ? 'complete' : 'partial'
+  return share === 1 ? 'complete' : 'partial'
 }

@@ -8,8 +8,7 @@ const base: TimelineFacts = { now: NOW, units: [makeUnit()], open: [], rangeOf: 
 
 /** The states of the last days, today's last. */
 function states(facts: Partial<TimelineFacts>, days: number): readonly string[] {
-  const last = timelineOf({ ...base, ...facts }).slice(-days)
-  return last.map(({ state }) => state)
+  return Array.from(timelineOf({ ...base, ...facts }).slice(-days), ({ state }) => state)
 }
 
 test('the thirty days end today, which has been read in part', () => {
@@ -46,6 +45,8 @@ test('of a day that is not over only the failed part is faulty, and the parts of
   expect(timelineOf({ ...base, units, open: gaps }).at(-2)).toMatchObject({ state: 'gap', share: 0.5, faulty: 0.5 })
 })
 
-test('the share of a stream that is read in only some channels is their share of all channels', () => {
+test('a stream that is read in only some channels has their share, and is complete on no day', () => {
   expect(timelineOf({ ...base, outOf: 4 }).at(-2)).toMatchObject({ share: 0.25, state: 'partial' })
+  const others = Array.from({ length: 2000 }, (_, id) => makeUnit({ channelId: `${id}` }))
+  expect(states({ units: [makeUnit({ channelId: 'late', until: TODAY - DAY }), ...others] }, 2)[0]).toBe('partial')
 })
