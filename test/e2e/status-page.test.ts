@@ -16,8 +16,6 @@ import { TIME_ZONE } from '../helpers/sync-streams.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const EVIL = `${'word'.repeat(8)}<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`
-/** A page refreshes itself within this time. */
-const RENEWED_MS = 60_000
 
 if (chromiumPath === undefined) {
   process.stdout.write('no Chromium: the tests of the status page in a browser are skipped (CHROMIUM_PATH names one)\n')
@@ -59,6 +57,12 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
 
   const overflow = async (page: Page) =>
     await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+
+  /** A page renews itself within a minute. */
+  const renew = async (page: Page, laterMs = 120_000) => {
+    pipeline.clock.nowMs += laterMs
+    await page.clock.fastForward(60_000)
+  }
 
   test('charts are drawn from their tables, under the strict policy and from this server alone', async () => {
     await using opened = await open('/')
@@ -188,21 +192,26 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     }
   })
 
-  test('quarantined rows start closed, and an opened one stays open when the list refreshes', async () => {
+  test('quarantined rows start closed, an opened one stays open, and an outage shows while it lasts', async () => {
+    const { db } = pipeline.database
     const at = { stream: 'visitors', partition: 'channel=9', runId: '1', timeZone: TIME_ZONE, asked: undefined }
     const items = ['1', '2'].map((raw) => ({ raw, reason: 'user_id is null', path: '', headers: null }))
-    await quarantineItems(pipeline.database.db, { ...at, seenAt: new Date(pipeline.clock.nowMs - 90_000) }, items)
+    await quarantineItems(db, { ...at, seenAt: new Date(pipeline.clock.nowMs - 90_000) }, items)
     await using opened = await open('/quarantine')
     const { page } = opened
     const isOpen = `[...document.querySelectorAll('#quarantine details')].map((each) => each.open)`
     expect(await page.evaluate(isOpen)).toEqual([false, false])
     await page.locator('#quarantine summary').nth(1).click()
     await page.evaluate('document.activeElement.blur()')
-    pipeline.clock.nowMs += 120_000
-    await page.clock.fastForward(RENEWED_MS)
+    await renew(page)
     await page.getByText('3 minutes ago').first().waitFor()
     expect(await page.evaluate(isOpen)).toEqual([false, true])
-    await sql`delete from livehouse_ops.quarantine`.execute(pipeline.database.db)
+    await sql`alter table livehouse_ops.quarantine rename to lost`.execute(db)
+    await renew(page)
+    await page.getByText('The database cannot be read').waitFor()
+    await sql`alter table livehouse_ops.lost rename to quarantine; delete from livehouse_ops.quarantine`.execute(db)
+    await renew(page)
+    await page.locator('#verdict').waitFor({ state: 'detached' })
   })
 
   test('a run shows its progress, and its end updates the page without a reload', async () => {
@@ -213,14 +222,12 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     const startedAt = new Date(pipeline.clock.nowMs - 60_000)
     const runId = await openRun(pipeline.database.db, { command: 'night 42', settings: {}, startedAt }, leases)
     await saveProgress(pipeline.database.db, runId, { visitors: { rows: 200, parts: 4, endedParts: 1, share: 0.25 } })
-    pipeline.clock.nowMs += 600_000
-    await page.clock.fastForward(RENEWED_MS)
+    await renew(page, 600_000)
     await page.getByText('1 of 4 parts · 200 rows · about 33 minutes left').waitFor()
     expect(await page.locator('progress').getAttribute('value')).toBe('25')
     const finishedAt = new Date(pipeline.clock.nowMs)
     await finishRun(pipeline.database.db, runId, { status: 'ok', finishedAt, resumesAt: null, outcome: {} })
-    pipeline.clock.nowMs += 600_000
-    await page.clock.fastForward(RENEWED_MS)
+    await renew(page, 600_000)
     await page.locator('#progress').waitFor({ state: 'hidden' })
     await page.getByText('night 42').waitFor()
     expect(await page.evaluate('window.isTheSame')).toBe(true)

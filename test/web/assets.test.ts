@@ -5,7 +5,7 @@ import { readAssets } from '../../src/web/assets.ts'
 
 const css = readFileSync(join(import.meta.dirname, '../../src/web/assets/page.css'), 'utf8')
 
-test('everything that pages load is served, at a path that contains its hash, and nothing from elsewhere', async () => {
+test('everything that pages load is served, at a path that contains its hash; the style loads nothing else', async () => {
   const { byPath, paths } = await readAssets()
   expect([...byPath.keys()].toSorted()).toEqual(Object.values(paths).toSorted())
   for (const path of byPath.keys()) expect(path).toMatch(/^\/assets\/[0-9a-f]{12}-\w+\.(css|js|svg)$/)

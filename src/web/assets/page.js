@@ -89,6 +89,17 @@
     return part.querySelector('figure.chart') !== null
   }
 
+  /** Shows the news that the database cannot be read on a page that has no verdict; removes it when that is over. */
+  function showOutage(page) {
+    const [old, fresh] = [document.getElementById('verdict'), page.getElementById('verdict')]
+    const [main, freshMain] = [document.getElementById('main'), page.getElementById('main')]
+    if (old === null && fresh !== null) main.prepend(document.importNode(fresh, true))
+    if (old !== null && fresh === null && freshMain !== null) {
+      old.remove()
+      lastMarkup.delete('verdict')
+    }
+  }
+
   function parse(markup) {
     return new DOMParser().parseFromString(markup, 'text/html')
   }
@@ -114,6 +125,7 @@
         hasCharts ||= renewed
       }
       if (hasCharts) drawCharts()
+      showOutage(page)
       // The error page of a proxy, while the server restarts, has no such value.
       document.body.dataset.renewSeconds = page.body.dataset.renewSeconds ?? document.body.dataset.renewSeconds
     } catch {
