@@ -126,9 +126,8 @@ async function readQuarantine(db: Db, view: View, parameters: URLSearchParams): 
 }
 
 async function readChannel(db: Db, view: View, channel: ListedChannel): Promise<Part> {
-  const { channelId, label, name } = channel
-  const readings = await readOpenReadings(db, MAX_OPEN, channelId)
-  return { title: label ?? name ?? channelId, content: channelPage(view, channel, readings) }
+  const readings = await readOpenReadings(db, MAX_OPEN, channel.channelId)
+  return { title: channel.label ?? channel.name ?? channel.channelId, content: channelPage(view, channel, readings) }
 }
 
 async function readRun(db: Db, view: View, runId: string, page: number): Promise<Part | undefined> {

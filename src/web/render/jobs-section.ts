@@ -29,8 +29,7 @@ function lastRun(view: View, last: NonNullable<JobView['last']>, timeZone: strin
 }
 
 function runButton(view: View, { name }: JobView): Html | false {
-  const { runNow } = view.messages.actions
-  const button = html`${runNow}<span class="unseen">: ${name}</span>`
+  const button = html`${view.messages.actions.runNow}<span class="unseen">: ${name}</span>`
   const field = html`<input type="hidden" name="job" value="${name}">`
   return actionForm(view, 'run', button, field, `livehouse run ${name}`)
 }
