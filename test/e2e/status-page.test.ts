@@ -212,6 +212,11 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await sql`alter table livehouse_ops.lost rename to quarantine; delete from livehouse_ops.quarantine`.execute(db)
     await renew(page)
     await page.locator('#verdict').waitFor({ state: 'detached' })
+    for (const isOffline of [true, false]) {
+      await page.context().setOffline(isOffline)
+      await renew(page)
+      await page.locator('#silent').waitFor({ state: isOffline ? 'visible' : 'hidden' })
+    }
   })
 
   test('a run shows its progress, and its end updates the page without a reload', async () => {

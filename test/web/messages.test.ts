@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { messagesOf, chooseLanguage } from '../../src/web/messages.ts'
 
-/** Every text by its path. */
 function textsOf(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return [[path, value]]
   if (typeof value !== 'object' || value === null) return []

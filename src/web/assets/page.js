@@ -92,9 +92,9 @@
   /** Shows the news that the database cannot be read on a page that has no verdict; removes it when that is over. */
   function showOutage(page) {
     const [old, fresh] = [document.getElementById('verdict'), page.getElementById('verdict')]
-    const [main, freshMain] = [document.getElementById('main'), page.getElementById('main')]
-    if (old === null && fresh !== null) main.prepend(document.importNode(fresh, true))
-    if (old !== null && fresh === null && freshMain !== null) {
+    const [notice, freshNotice] = [document.getElementById('silent'), page.getElementById('silent')]
+    if (old === null && fresh !== null) notice.after(document.importNode(fresh, true))
+    if (old !== null && fresh === null && freshNotice !== null) {
       old.remove()
       lastMarkup.delete('verdict')
     }
@@ -111,10 +111,13 @@
   async function renew() {
     if (isRenewing || document.hidden) return
     isRenewing = true
+    let isOurs = false
     try {
-      const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+      const signal = AbortSignal.timeout(30_000)
+      const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal })
       if (answer.status === 401) return location.reload()
       const page = parse(await answer.text())
+      isOurs = page.getElementById('silent') !== null
       let hasCharts = false
       for (const part of page.querySelectorAll('[data-renew]')) {
         const markup = part.outerHTML
@@ -131,6 +134,8 @@
     } catch {
       // The server cannot be reached; the next attempt may succeed.
     } finally {
+      // Otherwise a page that stays open would show an old verdict as the present one.
+      document.getElementById('silent').hidden = isOurs
       isRenewing = false
     }
   }

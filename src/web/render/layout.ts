@@ -50,6 +50,7 @@ export function layout(frame: Frame, title: string, content: Content): Html {
 ${Object.values(languages).map((each) => languageLink(frame, each))}</nav>
 </div></header>
 <main id="main" class="wide" tabindex="-1">
+<p id="silent" class="wrong" role="status" hidden>${messages.silent}</p>
 ${content}
 </main>
 <footer class="wide"><p id="as-of" data-renew>${readAt}</p>
