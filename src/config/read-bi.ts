@@ -37,11 +37,11 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
 
 const PHONE = /^\+?[\d()-]{7,}$/
 
-/** Ids in lower case without whitespace, and the last eleven digits of each phone number: the forms to compare. */
+/** Ids in lower case, without blanks and invisible characters; and the last eleven digits of each phone number. */
 function readIgnoredIds(source: SettingSource): readonly string[] | undefined {
   const given = source.value('LIVEHOUSE_IGNORED_IDS')
   if (given === undefined) return undefined
-  const ids = given.split(',').map((id) => id.replaceAll(/\s/g, '').toLowerCase())
+  const ids = given.split(',').map((id) => id.replaceAll(/[\s\u200b-\u200f\u202a-\u202e\u2060]/g, '').toLowerCase())
   const phones = ids.filter((id) => PHONE.test(id)).map((phone) => phone.replaceAll(/\D/g, '').slice(-11))
   return [...new Set([...ids, ...phones])]
 }
