@@ -93,7 +93,7 @@ export async function requireMigrated(db: Db, options: MigrateOptions = {}): Pro
   const pending = await readPending(db, options)
   if (pending.length === 0) return
   const repair = 'Run `livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`'
-  const message = `The database lacks ${pending.join(', ')}: LIVEHOUSE_AUTO_MIGRATE is 0, or it was reverted. ${repair}.`
+  const message = `The database lacks ${pending.join(', ')}: LIVEHOUSE_AUTO_MIGRATE is 0, or it was undone. ${repair}.`
   throw new LivehouseError('db.pendingMigrations', message, {})
 }
 

@@ -1,14 +1,6 @@
 import { sql } from 'kysely'
-import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import {
-  loadMigrations,
-  migrateDown,
-  migrateUp,
-  readMigrationStatus,
-  requireMigrated,
-} from '../../src/store/migrate.ts'
-import { migrationSql } from '../../src/store/migration-sql.ts'
+import { loadMigrations, migrateDown, migrateUp, requireMigrated } from '../../src/store/migrate.ts'
 import { lockName } from '../../src/store/lock-name.ts'
 import { createMigrationTables, takeMigrationLock, withMigrationLock } from '../../src/store/migration-lock.ts'
 import { openDatabase } from '../../src/store/pool.ts'
@@ -70,19 +62,6 @@ test('the server ends a transaction that locks a name or the schema if its proce
   const locked = db.transaction().execute(async (trx) => (await lockName(trx, 'a'), await limitOf(trx)))
   const limits = [await withMigrationLock(db, undefined, limitOf), await locked]
   expect(limits.flat()).toMatchObject(times(2, () => ({ idle_in_transaction_session_timeout: '20s' })))
-})
-
-test('the printed SQL, run by hand, has the same result as migrating', async () => {
-  await using migrated = await createTestDatabase({ isPublished: false })
-  await using byHand = await createTestDatabase({ isMigrated: false })
-  const client = new Client({ connectionString: byHand.url })
-  await client.connect()
-  await client.query(await migrationSql(await loadMigrations()))
-  await client.end()
-  expect(await describeSchema(byHand.db)).toEqual(await describeSchema(migrated.db))
-  expect((await readMigrationStatus(byHand.db)).map(({ name }) => name)).toEqual(Object.keys(await loadMigrations()))
-  expect(await migrateUp(byHand.db)).toEqual([])
-  expect(await migrateDown(byHand.db)).toEqual(Object.keys(await loadMigrations()).slice(-1))
 })
 
 test('no migration begins beside a livehouse, and no run with another schema, even during a migration', async () => {

@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { biViews } from '../../../src/bi/registry.ts'
 import { planForDba, publishBi } from '../../../src/bi/publish/publish-bi.ts'
-import { loadMigrations, migrateDown, migrateUp } from '../../../src/store/migrate.ts'
+import { loadMigrations, migrateDown, migrateUp, readMigrationStatus } from '../../../src/store/migrate.ts'
 import { migrationSql } from '../../../src/store/migration-sql.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { claimSource } from '../../../src/ledger/source.ts'
@@ -129,6 +129,9 @@ test('the SQL for a DBA does what publishing does, and leaves nothing pending', 
   expect(await describeSchema(byHand.db)).toEqual(await describeSchema(database.db))
   expect(await planForDba(byHand.db, 'Asia/Shanghai')).toEqual([])
   expect(await publishBi(byHand.db)).toEqual({ status: 'unchanged' })
+  expect((await readMigrationStatus(byHand.db)).map(({ name }) => name)).toEqual(Object.keys(await loadMigrations()))
+  expect(await migrateUp(byHand.db)).toEqual([])
+  expect(await migrateDown(byHand.db)).toEqual(Object.keys(await loadMigrations()).slice(-1))
 })
 
 test('a user who may not create or change the views is blocked, and reads what a DBA has to do', async () => {
