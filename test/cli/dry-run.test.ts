@@ -29,7 +29,6 @@ async function dump(db: Kysely<Database>): Promise<unknown> {
   return { contents: await Promise.all(contents), sequences, schemas }
 }
 
-/** The plan that a dry run prints. */
 async function dryRunJson(account: Pick<TestAccount, 'run'>, verb: Command, argv: readonly string[] = []) {
   const run = await account.run(verb, [...argv, '--dry-run', '--json'])
   expect(run).toMatchObject({ code: 0, error: undefined })

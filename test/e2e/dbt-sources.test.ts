@@ -30,7 +30,6 @@ test('freshness is that of the stream that landed longest ago, among channels th
   expect((await read())?.getTime()).toBeGreaterThan(Date.parse('2026-01-01'))
 })
 
-/** Key columns that may be NULL. */
 const nullable = ['freshness.channel_id', 'reconciliation.channel_id', 'viewer_return_month.previous_month']
 const nullableKeys = new Set(nullable)
 

@@ -35,9 +35,7 @@ async function startSchedulerBench() {
   const bench = {
     database,
     clock,
-    /** When each run was queued. */
     times: () => [...sent.values()].map(({ at }) => at),
-    /** The wall time of each. */
     ticks: () => [...sent.values()].map(({ tick }) => tick),
     start: (definition: JobDefinition = nightly): TestScheduler => {
       const scheduler = startScheduler(db, clock, [jobOf('nightly', definition)], send)

@@ -5,7 +5,6 @@ import { openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 
-/** A call that always fails because the service is unreachable. */
 function createFailingCall() {
   const clock = createFakeClock({ isAutomatic: true })
   const { log, lines } = createRecordingLog()

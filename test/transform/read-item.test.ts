@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { allStreams } from '../../src/streams/registry.ts'
 import * as values from '../../src/transform/read-item.ts'
 
-/** The parsers by name. */
 const parsers = { ...values }
 const long = 9_007_199_254_740_993n
 

@@ -13,7 +13,6 @@ test('everything that pages load is served, at a path that contains its hash; th
   expect(css).not.toMatch(/@import|url\((?!#)/)
 })
 
-/** Custom properties of the light or the dark scheme. */
 function scheme(name: 'light' | 'dark'): ReadonlyMap<string, string> {
   const pairs = css.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)
   return new Map([...pairs].map(([, key = '', light = '', dark = '']) => [key, name === 'light' ? light : dark]))

@@ -8,7 +8,6 @@ const OPTIONS = { seed: 1, channels: 3, viewers: 400, days: 30, endsAt: ENDS_AT,
 
 const channelsOf = (world: World): Channel[] => [...world.channels.values()]
 
-/** The whole world as text. */
 function print(world: World): string {
   const lists = channelsOf(world).map((channel) => [
     { ...channel, menus: [...channel.menus] },
