@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql, type Transaction } from 'kysely'
@@ -76,7 +76,7 @@ export async function readPending(db: Db, options: MigrateOptions = {}): Promise
 
 /** Every migration of this version, in order. @throws db.newer if others have been applied */
 export async function readMigrationStatus(db: Db, { signal, migrations }: MigrateOptions = {}) {
-  const names = migrations ? Object.keys(migrations) : await readMigrationNames()
+  const names = migrations ? Object.keys(migrations) : migrationNames
   const applied = await readApplied(db, signal)
   const unknown = [...applied.keys()].filter((name) => !names.includes(name))
   if (unknown.length > 0) {
@@ -133,15 +133,15 @@ function explainRefusal(error: unknown): unknown {
 const folder = join(programFolder, 'migrations')
 const MIGRATION_FILE = /^(\d{4}-[a-z0-9-]+)\.(?:ts|mjs)$/
 
-/** The names (`NNNN-name`) of all migrations of this version, in order. Loads none of them. */
-async function readMigrationNames(): Promise<readonly string[]> {
-  return (await readdir(folder)).flatMap((file) => MIGRATION_FILE.exec(file)?.[1] ?? []).sort()
-}
+/** The names (`NNNN-name`) of all migrations, in order. Read once: an update may replace files that are in use. */
+const migrationNames = readdirSync(folder)
+  .flatMap((file) => MIGRATION_FILE.exec(file)?.[1] ?? [])
+  .sort()
 
 /** Loads all migrations of this version, by name and in order. Each exports `up` and `down`. */
 export async function loadMigrations(): Promise<Record<string, Migration>> {
   const migrations: Record<string, Migration> = {}
-  for (const name of await readMigrationNames())
+  for (const name of migrationNames)
     migrations[name] = await import(pathToFileURL(join(folder, `${name}${moduleEnding}`)).href)
   return migrations
 }

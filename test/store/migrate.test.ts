@@ -1,3 +1,6 @@
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { loadMigrations, migrateDown, migrateUp, requireMigrated } from '../../src/store/migrate.ts'
@@ -11,6 +14,7 @@ import { describeSchema } from '../helpers/describe-schema.ts'
 import { times } from '../helpers/first-rows.ts'
 import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
 test('migrating up, all the way down and up again leaves the same schema, and each schema has a comment', async () => {
@@ -78,6 +82,15 @@ test('no migration begins beside a livehouse, and no run with another schema, ev
   await expect(migrateDown(db)).rejects.toThrow(/is to be reverted, but another livehouse is at work on it \(run 7\)/)
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
   expect(await migrateUp(db)).toEqual(last)
+
+  const updated = createTemporaryFolder('updated')
+  writeFileSync(join(updated, 'package.json'), '{"name": "livehouse", "type": "module", "exports": {"./*": "./*"}}')
+  for (const name of ['src', 'migrations']) cpSync(name, join(updated, name), { recursive: true })
+  symlinkSync(join(process.cwd(), 'node_modules'), join(updated, 'node_modules'))
+  const { readPending } = createRequire(import.meta.url)(join(updated, 'src', 'store', 'migrate.ts'))
+  // An update replaces the files of a process that runs.
+  writeFileSync(join(updated, 'migrations', '9999-later.ts'), '')
+  expect(await readPending(db)).toEqual([])
 
   let begun: Promise<unknown> = Promise.resolve()
   const up = async () => {
