@@ -209,9 +209,12 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await sql`alter table livehouse_ops.quarantine rename to lost`.execute(db)
     await renew(page)
     await page.getByText('The database cannot be read').waitFor()
+    await using late = await open('/quarantine')
     await sql`alter table livehouse_ops.lost rename to quarantine; delete from livehouse_ops.quarantine`.execute(db)
     await renew(page)
     await page.locator('#verdict').waitFor({ state: 'detached' })
+    await renew(late.page)
+    await late.page.locator('#quarantine').waitFor({ state: 'attached' })
     for (const isOffline of [true, false]) {
       await page.context().setOffline(isOffline)
       await renew(page)

@@ -120,6 +120,8 @@
       isOurs = page.getElementById('silent') !== null
       let hasCharts = false
       for (const part of page.querySelectorAll('[data-renew]')) {
+        // This page was opened while the database could not be read.
+        if (part.id !== 'verdict' && !document.getElementById(part.id)) return location.reload()
         const markup = part.outerHTML
         if (lastMarkup.get(part.id) === markup) continue
         const renewed = renewPart(part)
