@@ -64,7 +64,7 @@ export const recoveryOf = {
   'db.encoding': 'abort',
   /** The schema cannot be changed while a livehouse is running. */
   'db.inUse': 'abort',
-  /** Migrations are pending and `LIVEHOUSE_AUTO_MIGRATE` is 0. */
+  /** Migrations are pending: `LIVEHOUSE_AUTO_MIGRATE` is 0, or one was reverted. */
   'db.pendingMigrations': 'abort',
   /** The database was migrated by a newer livehouse. */
   'db.newer': 'abort',

@@ -14,7 +14,7 @@ export const sentences = {
   },
   switchLanguage: ['Language', '语言'],
   asOf: ['As of {time}. Times are those of {timeZone}.', '数据截至 {time}。时间均为 {timeZone} 时区。'],
-  silent: ['livehouse does not answer: this is as of the time below.', '没有回应：内容截至页末的时间。'],
+  silent: ['livehouse does not answer: this is as of the time below.', 'livehouse 没有响应：内容截至页末所示的时间。'],
   metrics: ['Metrics', '监控指标'],
   never: ['never', '从未'],
   notToItsEnd: ['not to the end yet', '尚未读完'],
