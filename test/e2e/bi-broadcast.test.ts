@@ -8,7 +8,6 @@ import { runVerb } from '../helpers/run-verb.ts'
 const database = ofTest(createTestDatabase)
 const read = async (text: string) => await runQuery(database.db, text)
 
-/** A channel whose visits have all been read. */
 const readChannel = (id: string) => `insert into livehouse.channels (channel_id, run_id) values ('${id}', 1);
   insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, latest_slice_id)
     values ('watch_records', 'channel=${id}', true, '{(,)}', 1)`

@@ -13,7 +13,6 @@ const isTokenCall = ({ path }: SeenRequest) => path === '/v2/oauth2/token'
 
 interface TokenService {
   readonly expire_time?: number | string
-  /** Answers every token call with this instead. */
   readonly refusal?: ScriptedAnswer
   readonly accepts?: (bearer: string) => boolean
   readonly denial?: ScriptedAnswer | undefined
