@@ -113,9 +113,9 @@ test('many partitions are summarized, and listed if their channels are named', a
 test('a backfill before the start of the history that failed or was accepted is gone once it is forgotten', async () => {
   const { emulator, run } = account
   const settings = { LIVEHOUSE_HISTORY_FROM: '2026-11-12' }
-  await run(sync, RECORDS, settings)
+  await run(sync, ['--streams', 'watch_records,questionnaires'], settings)
   emulator.faults.push({ effect: refusal(400001), endpoint: 'userRecordList' })
-  const old = ['--from', '2026-11-08', '--to', '2026-11-10', ...RECORDS]
+  const old = ['--from', '2026-11-01', '--to', '2026-11-10', ...RECORDS]
   expect(await run(backfill, old, settings)).toMatchObject({ code: 3 })
   emulator.faults.length = 0
   const problems = async () => JSON.parse((await run(status, ['--json'], settings)).printed.join()).shortfall_count
@@ -124,11 +124,13 @@ test('a backfill before the start of the history that failed or was accepted is 
   expect(await problems()).toBe(0)
 
   const [channel = ''] = emulator.channelIds
-  emulator.faults.push({ effect: missingRow(0), endpoint: 'userRecordList', channelId: channel })
-  expect(await run(backfill, old, settings)).toMatchObject({ code: 3 })
-  const place = ['--stream', 'watch_records', '--channel', channel]
-  await run(accept, [...place, '--reason', 'until it is forgotten', '--days', '1'], settings)
-  await run(ledger, ['forget', ...old], settings)
+  for (const endpoint of ['userRecordList', 'signupRecord'] as const)
+    emulator.faults.push({ effect: missingRow(0), endpoint, channelId: channel })
+  const both = [...old.slice(0, 4), '--streams', 'watch_records,signups']
+  expect(await run(backfill, both, settings)).toMatchObject({ code: 3 })
+  for (const stream of ['watch_records', 'signups'])
+    await run(accept, ['--stream', stream, '--channel', channel, '--reason', 'known', '--days', '1'], settings)
+  await run(ledger, ['forget', ...both], settings)
   account.clock.passHours(25)
   await run(sync, ['--streams', 'managers'], settings)
   expect(await problems()).toBe(0)

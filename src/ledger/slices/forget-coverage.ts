@@ -65,7 +65,7 @@ export async function forgetCoverage(db: Db, { streams, channels, partition, win
 
 const withoutCoverage = { status: 'forgotten', covers: null, settled: null, acceptanceId: null } as const
 const isLanded = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'landed')
-const hasFailed = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'failed').and('proof', '!=', 'accepted')
+const hasFailed = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'failed')
 
 /** Marks a range as not settled, after a reading found it changed: it stays covered, and is read again. */
 export async function markUnsettled(trx: Db, { stream, partition, window }: LedgerPlace): Promise<void> {
