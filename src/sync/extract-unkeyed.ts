@@ -107,17 +107,18 @@ export async function extractUnkeyed(
  * Equal items on two pages are either two items, or one item that came twice while another did not come: the list moved
  * between two pages, or it is sorted by a value that is not unique, and the service orders equal rows anew on each
  * page. So a reading with such items is accepted only if the previous one held the same items (at another page size, if
- * some are equal in every value), or if all readings together hold as many items as came in each. In that sum, an item
- * counts as often as it occurs on the page that has it most often, and the pages with items that the last reading lacks
- * must be unchanged, because an item that has changed since would count twice.
+ * some on two pages are equal in every value), or if all readings together hold as many items as came in each. In that
+ * sum, an item counts as often as it occurs on the page that has it most often, and the pages with items that the last
+ * reading lacks must be unchanged, because an item that has changed since would count twice.
  * @returns a function that takes the next reading and returns the pages of the list, or undefined if it is not accepted
  */
 function compareReadings(stream: Stream, { of }: RowIdentity) {
   /** Cells (API 4.11) are known by the values that never change, because they may be edited between two pages. */
   const keyOf = (item: unknown, { title }: Page) => {
     const read = stream.readItem?.(item, title)
-    return read?.kind === 'fields' ? jsonText(of.map((name) => read.fields[name])) : itemText(stream, item)
+    return read?.kind === 'fields' ? jsonText(of.map((name) => read.fields[name])) : textOf(item)
   }
+  const textOf = (item: unknown) => itemText(stream, item)
   const checks = new Map<Page, () => Promise<boolean>>()
   let previousTexts: readonly string[] = []
   let previousSize = 0
@@ -127,11 +128,11 @@ function compareReadings(stream: Stream, { of }: RowIdentity) {
     for (const [index, page] of pages.entries())
       checks.set(page, async () => await isUnchanged(reading, index + 1, page))
     const own = collect(pages, new Map(), keyOf)
-    const texts = pages.flatMap(({ items }) => items.map((item) => itemText(stream, item))).sort()
+    const texts = pages.flatMap(({ items }) => items.map(textOf)).sort()
     union = texts.length === previousTexts.length ? collect(pages, union, keyOf) : own
     const unionItems = itemsOf(union)
     const size = largestPage(pages)
-    const isSure = size !== previousSize || new Set(texts).size === texts.length
+    const isSure = size !== previousSize || itemsOf(collect(pages, new Map(), textOf)).length === texts.length
     const isSame = isSure && isDeepStrictEqual(texts, previousTexts)
     previousTexts = texts
     previousSize = size

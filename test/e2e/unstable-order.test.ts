@@ -85,12 +85,11 @@ test.each<[string, (query: ListQuery) => boolean, number, object]>([
 
 const pagesOfTwo = { name: 'pages of two', query: (query: ListQuery) => ({ ...query, pageSize: 2 }) }
 test.each([
-  ['equal', clampedTo(2), {}],
-  ['of one viewer and time', pagesOfTwo, { nick: 'other' }],
-])('two signups %s, on pages of their own, are two', async (_, effect, change) => {
+  ['equal signups', clampedTo(2), [{ signedUpAt: at - 30 }, {}, {}]],
+  ['signups of one viewer and time, some of them equal,', pagesOfTwo, [{}, {}, { nick: 'other' }]],
+])('%s on two pages are as many', async (_, effect, changes) => {
   const { channel, form, signup } = firstRows(account.emulator)
-  const equal = { ...signup, signedUpAt: at }
-  const signups = createRowList([{ ...equal, signedUpAt: at - 30 }, equal, { ...equal, ...change }])
+  const signups = createRowList(changes.map((change) => ({ ...signup, signedUpAt: at, ...change })))
   channel.questionnaires.replace(form, { ...form, signups })
   account.emulator.switches.rowOrder = 'time-asc'
   account.emulator.faults.push({ effect })
