@@ -6,10 +6,10 @@ import { wrongUse } from '../core/errors.ts'
 import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
-import { exitCodes, checkUsage } from './failure.ts'
+import { exitCodes } from './failure.ts'
 import { chooseChannels, namesOf, CHANNELS_HELP, readRange, readStreams, refuseFarAhead } from './flags.ts'
 import { printResult } from './format.ts'
-import { defineCommand } from './usage.ts'
+import { checkUsage, defineCommand } from './usage.ts'
 
 export const audit = defineCommand(
   {

@@ -10,8 +10,7 @@ import { chooseChannels, namesOf, CHANNELS_HELP, readRange, readStreams, refuseF
 import { fanOut, openQueueIf } from '../scheduler/fan-out.ts'
 import { formatMinuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
-import { defineCommand } from './usage.ts'
-import { checkUsage, type Refuse } from './failure.ts'
+import { checkUsage, defineCommand, type Refuse } from './usage.ts'
 
 const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 

@@ -13,8 +13,7 @@ import { parsePostgresUrl } from '../core/text.ts'
 import { passwordsOf } from '../core/secret-pattern.ts'
 import { copyDatabase, dumpDatabase, restoreDatabase } from '../store/transfer-database.ts'
 import type { CliContext } from './command.ts'
-import { defineCommand, refuseWords } from './usage.ts'
-import type { Refuse } from './failure.ts'
+import { defineCommand, type Refuse, refuseWords } from './usage.ts'
 
 const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
 

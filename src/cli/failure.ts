@@ -1,5 +1,5 @@
 import { type Failure, problemsOf } from '../app/outcome.ts'
-import { hasCode, LivehouseError, messageOf, wrongUse } from '../core/errors.ts'
+import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
 /** Describes an error that stopped a command: a message, then a line for each problem. `see`: where to find help. */
@@ -29,18 +29,4 @@ export function exitCodeOfError(error: unknown): number {
   if (hasCode(error, 'usage.invalid') || hasCode(error, 'config.invalid')) return WRONG_USE
   if (hasCode(error, 'run.interrupted')) return codeOfSignal[error.details.signal]
   return 1
-}
-
-/** Reports a problem with a flag or an argument, in a whole sentence. */
-export type Refuse = (problem: string) => void
-
-/**
- * Calls `read`, which reports problems to `refuse`.
- * @throws LivehouseError `usage.invalid` listing every problem.
- */
-export function checkUsage<T>(read: (refuse: Refuse) => T): T {
-  const problems: string[] = []
-  const result = read((problem) => void problems.push(problem))
-  if (problems.length === 0) return result
-  throw wrongUse(...problems)
 }

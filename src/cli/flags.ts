@@ -12,7 +12,7 @@ import {
   type WallTime,
   wallTimeAt,
 } from '../core/wall-clock.ts'
-import { checkUsage, type Refuse } from './failure.ts'
+import { checkUsage, type Refuse } from './usage.ts'
 
 /** Help texts of flags that several verbs share. */
 export const RUN_JSON_HELP = 'prints one JSON object with what was done instead of a table'

@@ -5,8 +5,7 @@ import { readTable, readTextFile } from '../config/read-csv.ts'
 import { quote } from '../config/values.ts'
 import { type GiftLabel, readGiftLabels, writeGiftLabels } from '../ledger/gift-labels.ts'
 import { formatCount } from './format.ts'
-import { defineCommand, refuseWords } from './usage.ts'
-import type { Refuse } from './failure.ts'
+import { defineCommand, type Refuse, refuseWords } from './usage.ts'
 
 const COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 

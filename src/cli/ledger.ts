@@ -13,8 +13,7 @@ import { onlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
 import { chooseChannels, CHANNELS_HELP, readRange, readStreams, refuseEmptyRange } from './flags.ts'
 import { formatCount, formatTable, formatMinuteIn, formatRange } from './format.ts'
-import { defineCommand } from './usage.ts'
-import { checkUsage } from './failure.ts'
+import { checkUsage, defineCommand } from './usage.ts'
 
 interface LedgerRequest {
   readonly streams: readonly Stream[]

@@ -4,10 +4,10 @@ import { findStale, readHealth } from '../app/read-health.ts'
 import { rangeOfChannels } from '../app/settings.ts'
 import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
-import { exitCodes, type Refuse } from './failure.ts'
+import { exitCodes } from './failure.ts'
 import { printResult } from './format.ts'
 import { describeStale, describeStatus, statusObject } from './status/report.ts'
-import { defineCommand } from './usage.ts'
+import { defineCommand, type Refuse } from './usage.ts'
 
 export const status = defineCommand(
   {

@@ -1,8 +1,8 @@
 import { Argument, Option, Command as Parser } from 'commander'
 import { didYouMean } from '../core/did-you-mean.ts'
+import { wrongUse } from '../core/errors.ts'
 import { streamNames } from '../streams/registry.ts'
 import type { CliContext, Command } from './command.ts'
-import { checkUsage, type Refuse } from './failure.ts'
 
 /**
  * A flag: what it does, if it takes no value; else a placeholder for its value (empty: it takes none), what it does,
@@ -49,6 +49,20 @@ export function defineCommand<const A extends string, const F extends Flags, T>(
       return await act(context, asked)
     },
   }
+}
+
+/** Reports a problem with a flag or an argument, in a whole sentence. */
+export type Refuse = (problem: string) => void
+
+/**
+ * Calls `read`, which reports problems to `refuse`.
+ * @throws LivehouseError `usage.invalid` listing every problem.
+ */
+export function checkUsage<T>(read: (refuse: Refuse) => T): T {
+  const problems: string[] = []
+  const result = read((problem) => void problems.push(problem))
+  if (problems.length === 0) return result
+  throw wrongUse(...problems)
 }
 
 const HELP_WIDTH = 120
