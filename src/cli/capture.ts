@@ -6,7 +6,7 @@ import { readServiceAndAnyDatabase, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { reasonOf } from '../config/setting-source.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
-import { exitCodes } from './failure.ts'
+import { exitCodes } from './exit-codes.ts'
 import { namesOf, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 

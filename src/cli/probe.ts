@@ -1,7 +1,7 @@
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { runProbe } from '../app/run-probe.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
-import { exitCodes } from './failure.ts'
+import { exitCodes } from './exit-codes.ts'
 import { formatCount, formatMinuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 

@@ -1,12 +1,12 @@
-import { unwrapSuppressed, failureOutcome, outcomeObject } from '../app/outcome.ts'
+import { type Failure, failureOutcome, outcomeObject, problemsOf, unwrapSuppressed } from '../app/outcome.ts'
 import type { Environment } from '../config/setting-source.ts'
 import type { Clock } from '../core/clock.ts'
-import { hasCode, wrongUse } from '../core/errors.ts'
+import { hasCode, LivehouseError, messageOf, wrongUse } from '../core/errors.ts'
 import { printable } from '../core/text.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, Command, CommandEntry } from './command.ts'
-import { exitCodeOfError, describeFailure } from './failure.ts'
+import { exitCodeOfError } from './exit-codes.ts'
 
 /** The parts of the process that the command line uses. */
 interface CommandLine {
@@ -76,6 +76,21 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     log?.debug('command.failed', { err: thrown })
     return exitCodeOfError(error)
   }
+}
+
+/** Describes an error that stopped a command: a message, then a line for each problem. `see`: where to find help. */
+function describeFailure({ command, error }: Failure, see: string): string {
+  const name = ['livehouse', command].join(' ').trim()
+  // The system refuses, for lack of a right or of room on a disk.
+  if (error instanceof Error && 'syscall' in error) return `${name}: ${error.message}`
+  if (!(error instanceof LivehouseError)) {
+    return `${name}: internal error: ${messageOf(error)}\n  This is a bug. LOG_LEVEL=debug shows where it happened.`
+  }
+  const problems = problemsOf(error)
+  const isNew =
+    hasCode(error, 'config.invalid') && problems.some((each) => each.startsWith('LIVEHOUSE_BASE_URL is not set'))
+  const first = isNew ? ['The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'] : []
+  return [`${name}: ${error.message}${see}`, ...problems.map((problem) => `  ${problem}`), ...first].join('\n')
 }
 
 async function loadVerb(commands: CommandLine['commands'], verb: string): Promise<Command> {

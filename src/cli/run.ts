@@ -11,7 +11,7 @@ import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../conf
 import { runByHand } from '../scheduler/perform-run.ts'
 import { describeAudit } from './audit/report.ts'
 import type { CliContext } from './command.ts'
-import { exitCodes } from './failure.ts'
+import { exitCodes } from './exit-codes.ts'
 import { RUN_JSON_HELP } from './flags.ts'
 import { printResult } from './format.ts'
 import { loadConfiguredJob, readJobSettings } from './jobs.ts'

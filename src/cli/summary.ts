@@ -2,7 +2,7 @@ import type { RunOutcome, RunStatus } from '../core/outcome.ts'
 import { formatCount, formatProofs, formatTable, formatMinuteIn, printResult } from './format.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import type { CliContext } from './command.ts'
-import { exitCodes } from './failure.ts'
+import { exitCodes } from './exit-codes.ts'
 
 const meanings: Readonly<Record<RunStatus, string>> = {
   ok: 'everything asked for has landed',

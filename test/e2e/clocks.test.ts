@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { exitCodeOfError } from '../../src/cli/failure.ts'
+import { exitCodeOfError } from '../../src/cli/exit-codes.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
