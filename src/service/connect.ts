@@ -58,15 +58,15 @@ export function connect(options: ConnectOptions) {
     clock,
     http.exchange,
     (exchange, signal) => {
-      return retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), retryOptions)(bareCall, { signal })
+      return retry(pace.endpointRate(pace.ceiling<BareCall, RawAnswer>(exchange)), retryOptions)(bareCall, { signal })
     },
     (signal) => {
-      // Takes no place in the queue: the call that waits for the time may hold the last one.
-      const ask = createAsk(retry(pace.outer(authorized), retryOptions), 'once')
+      // Takes no slot: the call that waits for the time may hold the last one.
+      const ask = createAsk(retry(pace.endpointRate(authorized), retryOptions), 'once')
       return ask({ list: options.accountList, page: 1, pageSize: 1 }, { signal })
     },
   )
-  const answers = pace.inner(readAnswers(timed, { ...options, serviceClock, closed }))
+  const answers = pace.ceiling(readAnswers(timed, { ...options, serviceClock, closed }))
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   // With `longestRefusedMs` a person is waiting: then a token is worth no more time than a read.
@@ -76,7 +76,7 @@ export function connect(options: ConnectOptions) {
     credentials &&
     fetchTokens({
       appId: credentials.appId,
-      requestToken: createTokenRequest(pace.outer(answers), { ...options, ...credentials, clock: serviceClock }),
+      requestToken: createTokenRequest(pace.endpointRate(answers), { ...options, ...credentials, clock: serviceClock }),
       repeat: async (fetch, context) => await repeatFetch({ name: TOKEN_CALL, repeat: tokenRepeat, fetch }, context),
       store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
@@ -91,11 +91,11 @@ export function connect(options: ConnectOptions) {
   // The token comes first: while the token service fails, no call of the day is spent, and none waits past midnight.
   const budgeted = token(budget(answers, options.reserve, serviceClock), bearer, tokens)
   const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
-  const places = new PQueue({ concurrency })
-  // A call takes a place only after its gate: calls that wait for a slow endpoint must not occupy them all.
-  const inPlace: Send = (call, context) => places.add(() => authorized(call, context), { signal: context.signal })
+  const slots = new PQueue({ concurrency })
+  // A call takes a slot only after its endpoint's turn: calls that wait for a slow endpoint must not occupy them all.
+  const inSlot: Send = (call, context) => slots.add(() => authorized(call, context), { signal: context.signal })
   const renewToken = apiToken === null ? tokens?.renew : undefined
-  const send = retry(pace.outer(inPlace), { ...retryOptions, renewToken })
+  const send = retry(pace.endpointRate(inSlot), { ...retryOptions, renewToken })
   return {
     fetchPage: createFetchPage(send, options.listParams, options.onFirstPage),
     ask: createAsk(send, 'once', options.onFirstPage),
@@ -110,7 +110,7 @@ export function connect(options: ConnectOptions) {
     /** The clock that decides where the ranges to read end. */
     serviceClock,
     /** Asks `/` once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
-    reach: async (context: CallContext) => (await pace.inner<BareCall, RawAnswer>(timed)(bareCall, context)).status,
+    reach: async (context: CallContext) => (await pace.ceiling<BareCall, RawAnswer>(timed)(bareCall, context)).status,
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()

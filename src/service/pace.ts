@@ -8,11 +8,11 @@ import { type EndedCalls, estimateRateLimit, MARGIN, parseCallPace, rateAt } fro
 type Sends<C, A> = (call: C, context: CallContext) => Promise<A>
 type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => Sends<C, A>
 
-/** `outer` holds calls to the rate of their endpoint; `inner`, inside places and token, holds all to the ceiling. */
-export type Pace = Readonly<Record<'outer' | 'inner', Layer>>
+/** The two layers: one holds calls to the rate of their endpoint, the other holds all to the ceiling. */
+export type Pace = Readonly<Record<'endpointRate' | 'ceiling', Layer>>
 
 /** How far ahead instants are taken, and how often; once a second while no limit is known (ADR 0082). */
-const LEASE_MS = 250
+const EXCHANGE_MS = 250
 /** A call that is later than this loses its instant: half of the time that the margin leaves free in a second. */
 const LATE_MS = (1000 * MARGIN) / 2
 
@@ -27,7 +27,7 @@ type Gate = ReturnType<typeof createGate>
 
 /** The generic cell rate algorithm (ITU-T I.371): gives waiting calls the next free instants, evenly spaced. */
 function takeInstants({ turn, instants }: Gate, rate: number, firstMs: number): readonly number[] {
-  const most = Math.max(1, Math.floor((LEASE_MS * rate) / 1000))
+  const most = Math.max(1, Math.floor((EXCHANGE_MS * rate) / 1000))
   const waiting = turn.pending + turn.size - instants.length
   return Array.from({ length: Math.min(waiting, most) }, (_, index) => firstMs + (index * 1000) / rate)
 }
@@ -59,7 +59,7 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
       const isVoid = isLost || Math.abs(aheadMs - last.aheadMs) > LATE_MS
       if (isVoid) for (const gate of Object.values(gates)) gate.instants = []
       schedule.pausedUntilMs = Math.max(schedule.pausedUntilMs, stored.pausedUntilMs - aheadMs)
-      const earliestMs = Math.max(nowMs + (isVoid ? LEASE_MS : schedule.leadMs), schedule.pausedUntilMs + aheadMs)
+      const earliestMs = Math.max(nowMs + (isVoid ? EXCHANGE_MS : schedule.leadMs), schedule.pausedUntilMs + aheadMs)
       const grants = requests.map(({ key, gate, ended }) => {
         const since = ended.map((each) => ({ ...each, atMs: each.atMs + aheadMs }))
         const limits = estimateRateLimit(stored.gates[key], since, nowMs)
@@ -76,8 +76,8 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
     last = { aheadMs, begunMs: pace.begunMs }
     const hasRefusals = ({ limits }: (typeof grants)[number]) => limits.ended.some(({ refused }) => refused > 0)
     const isLimited = grants.some((grant) => Number.isFinite(grant.rate) || hasRefusals(grant))
-    schedule.nextExchangeMs = now() + (isLimited ? LEASE_MS : 1000)
-    schedule.leadMs = Math.min(now() + aheadMs - pace.atMs, schedule.leadMs + LEASE_MS)
+    schedule.nextExchangeMs = now() + (isLimited ? EXCHANGE_MS : 1000)
+    schedule.leadMs = Math.min(now() + aheadMs - pace.atMs, schedule.leadMs + EXCHANGE_MS)
     for (const { gate, rate, instants } of grants) {
       gate.rate = rate
       gate.instants.push(...instants.map((instant) => instant - aheadMs))
@@ -121,11 +121,11 @@ export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, cl
     await gate.turn.add(async () => await pass(gate, signal), { signal })
 
   return {
-    outer: (next) => async (call, context) => {
+    endpointRate: (next) => async (call, context) => {
       await enter(gateOf(call.endpoint), context.signal)
       return await next(call, context)
     },
-    inner: (next) => async (call, context) => {
+    ceiling: (next) => async (call, context) => {
       await enter(ceiling, context.signal)
       let refused = 0
       try {
@@ -134,7 +134,7 @@ export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, cl
         if (hasCode(error, 'api.rateLimited')) {
           refused = 1
           schedule.pausedUntilMs = Math.max(schedule.pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
-          if (error.details.retryAfterMs || schedule.nextExchangeMs > now() + LEASE_MS) shareNext()
+          if (error.details.retryAfterMs || schedule.nextExchangeMs > now() + EXCHANGE_MS) shareNext()
         }
         throw error
       } finally {

@@ -127,8 +127,8 @@ export async function simulateCalls(simulation: Simulation) {
     const pace = createPace(cellOf(own), ceiling, own)
     const queue = places === undefined ? undefined : new PQueue({ concurrency: places })
     const through = (send: () => Promise<void>) => {
-      const inner = pace.inner(send)
-      return pace.outer<Pick<Call, 'endpoint'>, void>(
+      const inner = pace.ceiling(send)
+      return pace.endpointRate<Pick<Call, 'endpoint'>, void>(
         async (...call) => await (queue?.add(async () => await inner(...call)) ?? inner(...call)),
       )
     }

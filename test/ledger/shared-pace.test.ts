@@ -82,7 +82,7 @@ test('a late answer does not set the time back', async () => {
 test('no call leaves while the database is unreachable; afterwards all continue below the ceiling', async () => {
   await using db = await openDatabase(database.url)
   let calls = 0
-  const send = createPace(createSharedPace(db, host, systemClock), 20, systemClock).inner(async () => void (calls += 1))
+  const send = createPace(createSharedPace(db, host, systemClock), 20, systemClock).ceiling(async () => void calls++)
   const call = async () => await send({ endpoint: 'visitorList' }, openContext())
   await call()
   const allow = async (isAllowed: boolean) =>
@@ -105,7 +105,7 @@ test('no call leaves while the database is unreachable; afterwards all continue 
 
 test('a refusal of the database fails the call before it leaves', async () => {
   await sql`alter table livehouse_ops.call_paces rename to other`.execute(database.db)
-  const send = createPace(createSharedPace(database.db, host, systemClock), 20, systemClock).inner(async () => {})
+  const send = createPace(createSharedPace(database.db, host, systemClock), 20, systemClock).ceiling(async () => {})
   await expect(send({ endpoint: 'visitorList' }, openContext())).rejects.toMatchObject({ code: 'db.refused' })
   await sql`alter table livehouse_ops.other rename to call_paces`.execute(database.db)
 })

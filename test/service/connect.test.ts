@@ -35,9 +35,9 @@ test('calls in flight, token calls too, keep to the ceiling; those that wait for
   const inFlight = { now: 0, most: 0 }
   const paced = new Set<string>()
   const pace: Pace = {
-    outer: (next) => async (call, context) =>
+    endpointRate: (next) => async (call, context) =>
       call.endpoint === 'visitorList' ? await never : await next(call, context),
-    inner: (next) => async (call, context) => {
+    ceiling: (next) => async (call, context) => {
       paced.add(call.endpoint)
       inFlight.most = Math.max(inFlight.most, ++inFlight.now)
       return await next(call, context).finally(() => (inFlight.now -= 1))

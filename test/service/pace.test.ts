@@ -11,7 +11,7 @@ test('a call that is aborted while it waits never leaves and delays no other cal
   await sendCall(pace)
   const aborting = new AbortController()
   const sent: string[] = []
-  const send = pace.inner(async ({ endpoint }: { readonly endpoint: string }) => void sent.push(endpoint))
+  const send = pace.ceiling(async ({ endpoint }: { readonly endpoint: string }) => void sent.push(endpoint))
   const failed = errorOf(send({ endpoint: 'visitorList' }, { signal: aborting.signal }))
   const next = send({ endpoint: 'managers' }, openContext())
   aborting.abort(new Error('gave up'))
@@ -30,7 +30,7 @@ test('after a stall of the process, an aborted call uses up no instant of the ca
   const { signal } = openContext()
   const calls = [signal, signal, aborting.signal, signal].map((signal) =>
     pace
-      .inner(async () => void departures.push(clock.now()))({ endpoint: 'managers' }, { signal })
+      .ceiling(async () => void departures.push(clock.now()))({ endpoint: 'managers' }, { signal })
       .catch(() => {}),
   )
   aborting.abort()
@@ -82,7 +82,7 @@ const setUp = (maxCallsPerSecond: number, database = { tookMs: 0 }) => {
   return { clock, update, count, open }
 }
 const sendThrough = async (pace: Pace, endpoint: string, send: () => Promise<void>) =>
-  await pace.outer(pace.inner(send))({ endpoint }, openContext())
+  await pace.endpointRate(pace.ceiling(send))({ endpoint }, openContext())
 const sendCall = async (pace: Pace, endpoint = 'visitorList') => await sendThrough(pace, endpoint, async () => {})
 const refuse = async (pace: Pace, retryAfterMs: number) =>
   await errorOf(sendThrough(pace, 'visitorList', async () => await Promise.reject(refusal(retryAfterMs))))
@@ -176,7 +176,7 @@ test('a database that stalls for a minute does not make one process wait for ano
   const [pace, other] = [open(), open()]
   let sent = 0
   const call = (each: Pace) => {
-    const send = each.inner(async () => void (sent += 1))
+    const send = each.ceiling(async () => void (sent += 1))
     void send({ endpoint: 'visitorList' }, openContext())
   }
   call(pace)
