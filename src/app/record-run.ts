@@ -6,7 +6,7 @@ import { finishRun, openRun } from '../ledger/runs/runs.ts'
 import { watchForCancel } from './cancel-run.ts'
 import type { AppContext } from './context.ts'
 import { unwrapSuppressed, failureOutcome, outcomeObject } from './outcome.ts'
-import { reportCauses } from './report-causes.ts'
+import { sendAlerts } from './alerts/send-alerts.ts'
 
 /** A run under way. */
 export interface OpenRun {
@@ -58,7 +58,7 @@ export async function recordRun<T extends RunOutcome>(
     const resumes = resumesAt === null ? null : new Date(resumesAt)
     await finishRun(db, runId, { status, finishedAt: new Date(finishedAt), resumesAt: resumes, outcome })
     log.info('run.ended', { runId, command, status })
-    if (settings) await reportCauses(context, db, settings)
+    if (settings) await sendAlerts(context, db, settings)
   }
   let outcome: T
   try {

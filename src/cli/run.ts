@@ -3,7 +3,7 @@ import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { cancelRun } from '../app/cancel-run.ts'
 import { outcomeObject } from '../app/outcome.ts'
-import { reportCauses } from '../app/report-causes.ts'
+import { sendAlerts } from '../app/alerts/send-alerts.ts'
 import { auditObject, type AuditOutcome } from '../app/run-audit.ts'
 import { createRunJob } from '../app/run-job.ts'
 import type { RunOutcome } from '../core/outcome.ts'
@@ -79,7 +79,7 @@ async function runJobByName(context: CliContext, name: string): Promise<RunOutco
     await runByHand(job, { db, clock, log, signal, runJob })
   } finally {
     // A run sends its own alerts; these are for failures before the run begins.
-    await reportCauses(context, db, settings)
+    await sendAlerts(context, db, settings)
   }
   return result ?? createHeldOutcome(name, startedAt, new Date(clock.now()).toISOString())
 }

@@ -1,21 +1,21 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type AlertChannel, deliverNotices } from '../../src/app/report-causes.ts'
-import { run as runJob } from '../../src/cli/run.ts'
-import { serve } from '../../src/cli/serve.ts'
-import { sync } from '../../src/cli/sync.ts'
-import { systemClock } from '../../src/core/clock.ts'
-import { LivehouseError } from '../../src/core/errors.ts'
-import { startEmulator } from '../../src/emulator/server.ts'
-import { readCauses } from '../../src/app/alerts/read-causes.ts'
-import { recordCauses } from '../../src/ledger/alerts.ts'
-import { recordUnknownFields } from '../../src/ledger/unknown-fields.ts'
-import { createFakeClock } from '../helpers/fake-clock.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
-import { createRecordingLog } from '../helpers/recording-log.ts'
-import { environmentOf, runVerb } from '../helpers/run-verb.ts'
-import { startScriptedService } from '../helpers/scripted-service.ts'
-import { ofFile } from '../helpers/of-file.ts'
+import { type AlertReceiver, deliverNotices } from '../../../src/app/alerts/send-alerts.ts'
+import { run as runJob } from '../../../src/cli/run.ts'
+import { serve } from '../../../src/cli/serve.ts'
+import { sync } from '../../../src/cli/sync.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { LivehouseError } from '../../../src/core/errors.ts'
+import { startEmulator } from '../../../src/emulator/server.ts'
+import { readCauses } from '../../../src/app/alerts/read-causes.ts'
+import { recordCauses } from '../../../src/ledger/alerts.ts'
+import { recordUnknownFields } from '../../../src/ledger/unknown-fields.ts'
+import { createFakeClock } from '../../helpers/fake-clock.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
+import { createRecordingLog } from '../../helpers/recording-log.ts'
+import { environmentOf, runVerb } from '../../helpers/run-verb.ts'
+import { startScriptedService } from '../../helpers/scripted-service.ts'
+import { ofFile } from '../../helpers/of-file.ts'
 
 const database = ofFile(createTestDatabase)
 const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 5, days: 2 }))
@@ -152,12 +152,12 @@ describe('due notices', () => {
     await recordCauses(warehouse.db, new Date(0), readCauses)
   })
 
-  function channel(answers: readonly Awaited<ReturnType<AlertChannel['post']>>[]) {
+  function createRobot(answers: readonly Awaited<ReturnType<AlertReceiver['post']>>[]) {
     const { log, lines } = createRecordingLog()
     let sent = 0
-    const post: AlertChannel['post'] = async () =>
+    const post: AlertReceiver['post'] = async () =>
       answers[Math.min(sent++, answers.length - 1)] ?? { status: undefined, failure: 'none' }
-    const alertChannel: AlertChannel = {
+    const receiver: AlertReceiver = {
       url: KEY,
       format: 'dingtalk',
       language: 'en',
@@ -167,7 +167,7 @@ describe('due notices', () => {
       clock: createFakeClock({ isAutomatic: true }),
       log,
     }
-    return { channel: alertChannel, sent: () => sent, lines }
+    return { receiver, sent: () => sent, lines }
   }
 
   const ok = { status: 200, text: '{"errcode":0}' }
@@ -175,33 +175,33 @@ describe('due notices', () => {
 
   test('a refused notice is logged without the address and due again later; an accepted one is sent once', async () => {
     const refusal = { status: 200, text: JSON.stringify({ errcode: 310000, errmsg: `no ${KEY}` }) }
-    const robot = channel([refusal, { status: undefined, failure: 'no connection' }, ok])
-    const { clock } = robot.channel
+    const robot = createRobot([refusal, { status: undefined, failure: 'no connection' }, ok])
+    const { clock } = robot.receiver
     for (const unsent of [1, 2, 2]) {
-      await deliverNotices(warehouse.db, robot.channel, signal)
+      await deliverNotices(warehouse.db, robot.receiver, signal)
       // Not at once, because the receiver may have accepted it.
-      await deliverNotices(warehouse.db, robot.channel, signal)
+      await deliverNotices(warehouse.db, robot.receiver, signal)
       expect(robot.lines).toHaveLength(unsent)
       await clock.sleep(5 * 60_000)
     }
     expect(robot.sent()).toBe(3)
     expect(JSON.stringify(robot.lines)).toContain('code 310000')
     expect(JSON.stringify(robot.lines)).not.toContain('key-abc')
-    await deliverNotices(warehouse.db, robot.channel, signal)
+    await deliverNotices(warehouse.db, robot.receiver, signal)
     expect(robot.sent()).toBe(3)
   })
 
   test('a notice that was accepted just before a signal is not sent again', async () => {
-    const robot = channel([ok])
+    const robot = createRobot([ok])
     const controller = new AbortController()
-    const { post } = robot.channel
-    const postThenAbort: AlertChannel['post'] = async (request, own) => {
+    const { post } = robot.receiver
+    const postThenAbort: AlertReceiver['post'] = async (request, own) => {
       const answer = await post(request, own)
       controller.abort()
       return answer
     }
-    await deliverNotices(warehouse.db, { ...robot.channel, post: postThenAbort }, controller.signal)
-    await deliverNotices(warehouse.db, robot.channel, signal)
+    await deliverNotices(warehouse.db, { ...robot.receiver, post: postThenAbort }, controller.signal)
+    await deliverNotices(warehouse.db, robot.receiver, signal)
     expect(robot.sent()).toBe(1)
     expect(robot.lines).toEqual([])
   })

@@ -1,10 +1,10 @@
-import type { ExtractionSettings } from './settings.ts'
-import type { AppContext } from './context.ts'
-import { createWebhook, type Webhook } from '../service/webhook.ts'
-import type { Db } from '../store/database.ts'
-import { readCauses } from './alerts/read-causes.ts'
-import { type AlertStyle, formatAlert, refusalIn } from './alerts/alert-formats.ts'
-import { claimNotices, markSent, recordCauses } from '../ledger/alerts.ts'
+import type { ExtractionSettings } from '../settings.ts'
+import type { AppContext } from '../context.ts'
+import { createWebhook, type Webhook } from '../../service/webhook.ts'
+import type { Db } from '../../store/database.ts'
+import { readCauses } from './read-causes.ts'
+import { type AlertStyle, formatAlert, refusalIn } from './alert-formats.ts'
+import { claimNotices, markSent, recordCauses } from '../../ledger/alerts.ts'
 
 type AlertingSettings = Pick<ExtractionSettings, 'service' | 'alerts'>
 
@@ -17,7 +17,7 @@ const ALL_ALERTS_TIMEOUT_MS = 10_000
  * Sends alerts about new causes and cleared ones, if a receiver is configured. Waits ten seconds at most for the
  * receiver and never fails: an unsent alert is sent after the next run, or by `livehouse serve`.
  */
-export async function reportCauses(
+export async function sendAlerts(
   { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   db: Db,
   { alerts, service: { proxies } }: AlertingSettings,
@@ -36,7 +36,7 @@ export async function reportCauses(
 }
 
 /** Where and how to send alerts. */
-export interface AlertChannel extends AlertStyle, Pick<AppContext, 'clock' | 'log'> {
+export interface AlertReceiver extends AlertStyle, Pick<AppContext, 'clock' | 'log'> {
   readonly url: string
   readonly post: Webhook['ask']
 }
@@ -45,11 +45,11 @@ export interface AlertChannel extends AlertStyle, Pick<AppContext, 'clock' | 'lo
 const HOLD_MS = 5 * 60_000
 
 /** Sends the notices that are due, or logs why they were not sent. */
-export async function deliverNotices(db: Db, channel: AlertChannel, signal: AbortSignal): Promise<void> {
-  const { clock, log, url, post, format } = channel
+export async function deliverNotices(db: Db, receiver: AlertReceiver, signal: AbortSignal): Promise<void> {
+  const { clock, log, url, post, format } = receiver
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
   if (notices.length === 0) return
-  const answer = await post(formatAlert(notices, url, channel, clock.now()), signal)
+  const answer = await post(formatAlert(notices, url, receiver, clock.now()), signal)
   const reason = answer.status === undefined ? answer.failure : refusalIn(format, answer.status, answer.text)
   if (reason === undefined) await markSent(db, notices, new Date(clock.now()))
   else log.warn('alert.unsent', { notices: notices.length, format, reason })
@@ -57,7 +57,7 @@ export async function deliverNotices(db: Db, channel: AlertChannel, signal: Abor
 
 const POLL_MS = 60_000
 
-/** Calls `reportCauses` every minute, for causes that no run has reported and alerts that the receiver refused. */
+/** Calls `sendAlerts` every minute, for causes that no run has reported and alerts that the receiver refused. */
 export async function watchCauses(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   db: Db,
@@ -65,7 +65,7 @@ export async function watchCauses(
 ): Promise<void> {
   const { clock, signal } = context
   while (!signal.aborted) {
-    await reportCauses(context, db, settings)
+    await sendAlerts(context, db, settings)
     await clock.sleep(POLL_MS, signal).catch(() => {})
   }
 }
