@@ -5,7 +5,7 @@ import { readDatabaseSettings, readSettings } from '../config.ts'
 import { wrongUse } from '../core/errors.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { allStreams } from '../streams/registry.ts'
-import { describeAcceptance } from './accept/report.ts'
+import { describeAcceptance } from './describe-acceptance.ts'
 import { namesOf, readInteger, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 

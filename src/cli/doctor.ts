@@ -3,7 +3,7 @@ import type { Report } from '../app/doctor/check.ts'
 import { checkDatabase, confirmSource } from '../app/doctor/check-database.ts'
 import { checkService } from '../app/doctor/check-service.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
-import { checkSettings } from './doctor/check-settings.ts'
+import { checkSettings } from './check-settings.ts'
 import { defineCommand } from './usage.ts'
 
 const signs = { ok: '✓', failed: '✗', warning: '!', skipped: '–' } as const

@@ -6,7 +6,7 @@ import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printResult } from './format.ts'
-import { describeStale, describeStatus, statusObject } from './status/report.ts'
+import { describeStale, describeStatus, statusObject } from './describe-status.ts'
 import { defineCommand, type Refuse } from './usage.ts'
 
 export const status = defineCommand(

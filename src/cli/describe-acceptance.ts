@@ -1,6 +1,6 @@
-import { boundsOf } from '../../app/outcome.ts'
-import type { Acceptance } from '../../ledger/slices/acceptances.ts'
-import { formatCount, formatMinuteIn, formatRange } from '../format.ts'
+import { boundsOf } from '../app/outcome.ts'
+import type { Acceptance } from '../ledger/slices/acceptances.ts'
+import { formatCount, formatMinuteIn, formatRange } from './format.ts'
 
 /** The largest number of ranges to list. */
 const MAX_RANGES = 3

@@ -1,6 +1,6 @@
-import { readAlertSettings } from '../../config/read-alerts.ts'
-import { readChannelsIfAny } from '../../config/read-channels.ts'
-import { readHttpSettings } from '../../config/read-http.ts'
+import { readAlertSettings } from '../config/read-alerts.ts'
+import { readChannelsIfAny } from '../config/read-channels.ts'
+import { readHttpSettings } from '../config/read-http.ts'
 import {
   readDatabaseSettings,
   readGroup,
@@ -9,10 +9,10 @@ import {
   readLogLevel,
   readServiceSettings,
   type SettingsReader,
-} from '../../config.ts'
-import { describeUnknownSettings, type Environment, writersOf } from '../../config/setting-source.ts'
-import { hasCode } from '../../core/errors.ts'
-import type { Report } from '../../app/doctor/check.ts'
+} from '../config.ts'
+import { describeUnknownSettings, type Environment, writersOf } from '../config/setting-source.ts'
+import { hasCode } from '../core/errors.ts'
+import type { Report } from '../app/doctor/check.ts'
 
 /** Checks each group by itself, so that a mistake in one does not hide others. @returns the valid groups */
 export function checkSettings(environment: Environment, report: Report) {
