@@ -1,8 +1,8 @@
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { describeDifference, type Difference, type PartitionAudit } from '../sync/audit/partition-audit.ts'
-import { runAudit } from '../sync/audit/run-audit.ts'
+import { describeDifference, type Difference, type PartitionAudit } from '../sync/audit/comparison.ts'
+import { auditStreams } from '../sync/audit/audit-streams.ts'
 import { UNLISTED_GRACE_MS } from '../sync/run-streams.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import { findStream } from '../streams/registry.ts'
@@ -31,7 +31,7 @@ export interface AuditRequest extends Pick<ExtractionRequest, Common> {
 const CONCURRENT_PARTITIONS = 8
 
 /** Compares the warehouse with the service, as a recorded run. */
-export async function executeAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
+export async function runAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
   const { db, settings, window, reopens } = request
   await checkSource(db, settings.service)
   // An audit does not spend calls that have a daily limit.
@@ -79,7 +79,7 @@ async function compare(
     reopens,
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
   }
-  const result = await runAudit(auditRequest, {
+  const result = await auditStreams(auditRequest, {
     ...createSliceDeps(context, connection, { db, service, clock, runId, report: progress.report }),
     // An audit writes no rows.
     requireLease: async () => {},

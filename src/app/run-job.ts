@@ -10,7 +10,7 @@ import type { RunPhases } from '../sync/run-streams.ts'
 import { findStream, streams, withQuestionStreams } from '../streams/registry.ts'
 import type { AppContext } from './context.ts'
 import { requestHeartbeat } from './alerts/send-alerts.ts'
-import { type AuditOutcome, executeAudit } from './run-audit.ts'
+import { type AuditOutcome, runAudit } from './run-audit.ts'
 import { runBackfill, syncPlanner } from './run-backfill.ts'
 import { type RunConnection, runExtraction } from './run-extraction.ts'
 
@@ -61,7 +61,7 @@ async function runKind(context: AppContext, request: JobRequest): Promise<RunOut
 
 async function runAuditJob(context: AppContext, { range, streams: named }: AuditJob, request: JobRequest) {
   const window = range && (await rangeWindow(context, range, request))
-  return await executeAudit(context, { ...request, namesStreams: named !== undefined, window, reopens: true })
+  return await runAudit(context, { ...request, namesStreams: named !== undefined, window, reopens: true })
 }
 
 /** Reads the range of a job again. An unfinished range of fixed dates is resumed when the job is due again. */

@@ -1,7 +1,7 @@
 import { readExtractionSettings } from './extraction-settings.ts'
 import { askWallTime } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { auditObject, executeAudit } from '../app/run-audit.ts'
+import { auditObject, runAudit } from '../app/run-audit.ts'
 import { wrongUse } from '../core/errors.ts'
 import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
@@ -54,7 +54,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     }
     const { from = parseWallTime('1000-01-01') ?? 0, to = parseWallTime('9999-12-31') ?? 0 } = range
     await using db = await openWarehouse(context, settings.database, settings.service)
-    const outcome = await executeAudit(context, {
+    const outcome = await runAudit(context, {
       command: 'audit',
       settings,
       db,

@@ -11,7 +11,7 @@ import { mayBeTooLong } from '../slice-parts.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { claimableUntil, cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
 import { compareRange, mayStillChange, timesOf } from './compare-range.ts'
-import { type AuditTask, askTotal, type Comparison, mergeComparisons, noComparison } from './partition-audit.ts'
+import { type AuditTask, askTotal, type Comparison, mergeComparisons, noComparison } from './comparison.ts'
 
 /** Compares one partition with as few calls as its stream allows. */
 export async function auditPartition(task: AuditTask, deps: RunDeps, meter: CallMeter): Promise<Comparison> {

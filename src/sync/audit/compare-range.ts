@@ -20,7 +20,7 @@ import {
   newestAt,
   partUntil,
 } from '../windows.ts'
-import type { Difference } from './partition-audit.ts'
+import type { Difference } from './comparison.ts'
 
 /** A range to compare row by row. */
 interface ComparedRange extends Omit<TablePart, 'timeZone'> {

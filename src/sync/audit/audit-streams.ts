@@ -26,7 +26,7 @@ import {
   type PartitionAudit,
   proofOf,
   sumOfRows,
-} from './partition-audit.ts'
+} from './comparison.ts'
 
 export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'historyFrom'> {
   /** Whether a stream is not compared, because it is not meant to be read. */
@@ -43,7 +43,7 @@ export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'h
  * Compares the source's totals with the warehouse, partition by partition, and returns the differences. It writes
  * nothing but the ranges to read again, into the ledger. A partition that fails does not stop the others.
  */
-export async function runAudit(request: AuditRequest, deps: RunDeps) {
+export async function auditStreams(request: AuditRequest, deps: RunDeps) {
   const { deps: inner, isFatal, endRun } = createEndableRun(deps)
   const { signal } = inner
   const queue = new PQueue({ concurrency: request.concurrency })
