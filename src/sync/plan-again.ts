@@ -77,7 +77,7 @@ export type SliceOrder = 'newest-first' | 'oldest-first'
  * The order of slices, highest first. `priority` orders all slices; partitions with few calls a day take turns, after
  * open slices that are not refused for days. `rank` orders the slices of a partition; an open one goes first.
  */
-export function rankOf({ stream, window, pagesRead, isRefused }: Slice, turn = 0, order: SliceOrder) {
+export function rankInQueue({ stream, window, pagesRead, isRefused }: Slice, turn: number, order: SliceOrder) {
   const inTime = window && (order === 'newest-first' ? window.to : -window.to)
   const rank = pagesRead === undefined ? (inTime ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
   const isInTurn = stream.isBudgeted === true && (isRefused === true || !pagesRead)

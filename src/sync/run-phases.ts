@@ -5,7 +5,7 @@ import { partitionLease, placeOf, sliceName } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Leases } from '../ledger/leases/leases.ts'
 import type { PartitionPlan, Plans } from './plan-slices.ts'
-import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
+import { rankInQueue, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
 import { runPagedSlice, type WaitingSlice } from './run-paged-slice.ts'
 import { type CutSlice, type EndedSlice, failedBy, runSlice } from './run-slice.ts'
 import { createEndableRun, type EndableRun } from './record-slice.ts'
@@ -148,7 +148,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
   // Sorted, because the queue starts the first ones at once, and inserts the others without a search.
   const enqueue = async (waiting: readonly { readonly slice: Slice; readonly partition: OpenPartition }[]) => {
     const ranked = waiting.map(({ slice, partition }) => {
-      return { slice, partition, ...rankOf(slice, turns.get(partition), options.order) }
+      return { slice, partition, ...rankInQueue(slice, turns.get(partition) ?? 0, options.order) }
     })
     ranked.sort((a, b) => b.priority - a.priority || b.rank - a.rank)
     for (const { partition } of ranked) partition.open++

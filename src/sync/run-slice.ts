@@ -2,6 +2,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { type Counts, describeList, isGreen, noCounts, placeOf, type Proof } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { readLastPageSizes } from '../ledger/slices/earlier-readings.ts'
+import { readMissedRows } from '../store/load/table-part.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
 import { countHidden, cutShortened, cutSlice, mostPagesUncut } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
@@ -30,7 +31,6 @@ import { announceParts, cutToServed, mayBeTooLong, mayBeSearched, searchWithin, 
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
 import { isReadTwice, newestAt, MIN_WINDOW } from './windows.ts'
-import { readMissedRows } from '../store/load/table-part.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'
