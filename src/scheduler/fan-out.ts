@@ -18,8 +18,8 @@ import { readNewestSlice } from '../ledger/slices/slices.ts'
 const POLL_MS = 1000
 /** A run ends after this many partitions in a row that do not reach the service or that no worker can finish. */
 const MAX_FAILURES_IN_ROW = 20
-/** Errors that may concern one machine alone. */
-const LOCAL_ERRORS: ReadonlySet<string> = new Set(['api.unreachable', 'api.noToken'])
+/** Errors that end the run only after several partitions in a row, as they may concern one machine alone. */
+const TOLERATED_ERRORS: ReadonlySet<string> = new Set(['api.unreachable', 'api.noToken'])
 /**
  * Syncs come before backfills. Each partition of a run has a lower priority than the one before it, so that runs take
  * turns: a run with few partitions does not wait for one with many.
@@ -149,7 +149,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   if (result.status !== 'failed' || problem === undefined) {
     run.failuresInRow = 0
     run.hasReached = true
-  } else if (!LOCAL_ERRORS.has(problem.code) || ++run.failuresInRow >= MAX_FAILURES_IN_ROW || !run.hasReached)
+  } else if (!TOLERATED_ERRORS.has(problem.code) || ++run.failuresInRow >= MAX_FAILURES_IN_ROW || !run.hasReached)
     run.stop(problem.message)
 }
 

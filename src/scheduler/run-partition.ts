@@ -73,8 +73,8 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   await workOn({ queue, name: 'partitions', concurrency, log, signal, keepWanted, handle })
 }
 
-/** Errors that may concern this process alone: it cannot reach the service, or has no token that works. */
-const LOCAL_ERRORS: ReadonlySet<string> = new Set([
+/** Errors after which another worker tries once: this process may have no connection, or no token that works. */
+const TRIED_ELSEWHERE: ReadonlySet<string> = new Set([
   'api.unreachable',
   'api.noToken',
   'api.credentialsRefused',
@@ -123,10 +123,10 @@ function createPartitionHandler(
     if (result.status !== 'ok') signal.throwIfAborted()
     const databaseError = result.errors.find(({ code }) => code.startsWith('db.'))
     if (databaseError !== undefined && !attempt.isLast) throw new Error(databaseError.message)
-    const localError = result.errors.find(({ code }) => LOCAL_ERRORS.has(code))
+    const ownError = result.errors.find(({ code }) => TRIED_ELSEWHERE.has(code))
     // Only at first: if the next worker has the same error, that is the result, and ends the run.
-    if (localError !== undefined && attempt.number === 0)
-      throw new LivehouseError('job.failed', `${localError.message} (${thisProcess()})`, {})
+    if (ownError !== undefined && attempt.number === 0)
+      throw new LivehouseError('job.failed', `${ownError.message} (${thisProcess()})`, {})
     const questions = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
     const tally = createTally([stream])
     if (earlier !== undefined) tally.addResult({ ...result, streams: { [name]: earlier } })
