@@ -30,7 +30,7 @@ export const dimViewer: BiView = {
     viewer_key: text(viewerKey('v.channel_id', 'v.user_id'), 'Key: channel_id:user_id', '主键：channel_id:user_id'),
     ...channelId('v.channel_id'),
     user_id: viewer('user_id'),
-    person_key: text(personOf('i', 'v.channel_id', 'v.user_id'), 'Person; joins dim_person', '人，关联 dim_person'),
+    person_key: text(personOf('v.channel_id', 'v.user_id'), 'Person; joins dim_person', '人，关联 dim_person'),
     identity_basis: text(
       identityBasis('i'),
       'The best id that identifies the person, of all its viewers: outer_id, assign_id, phone or none (then the ' +

@@ -44,9 +44,9 @@ export function personKey(row: string): string {
   return `case left(${row}.person, 1) ${kinds.join(' ')} end`
 }
 
-/** The key of a viewer's person; without a row of viewer_persons, the viewer is a person of its own. */
-export function personOf(row: string, channelId: string, userId: string): string {
-  return `coalesce(${personKey(row)}, 'viewer:' || ${viewerKey(channelId, userId)})`
+/** The key of a viewer's person, by `joinPerson`; without a row there, the viewer is a person of its own. */
+export function personOf(channelId: string, userId: string): string {
+  return `coalesce(${personKey('i')}, 'viewer:' || ${viewerKey(channelId, userId)})`
 }
 
 /** Joins the row of viewer_persons of a viewer as `i`. */

@@ -45,7 +45,7 @@ function keys(viewer: string, person: string): BiColumns {
 export function namedViewer(fact: string): BiColumns {
   const [channel, user] = [`${fact}.channel_id`, `${fact}.user_id`]
   return {
-    ...keys(viewerKey(channel, user), `case when ${user} is not null then ${personOf('i', channel, user)} end`),
+    ...keys(viewerKey(channel, user), `case when ${user} is not null then ${personOf(channel, user)} end`),
     match_basis: text(
       `case when ${user} is null then 'none' else 'viewer_id' end`,
       'How the viewer is identified: viewer_id (named by the record) or none',
@@ -58,7 +58,7 @@ export function namedViewer(fact: string): BiColumns {
 export function matchedViewer(fact: string, id: string): BiColumns {
   const user = `coalesce(${fact}.${id}, by_phone.user_id)`
   const channel = `${fact}.channel_id`
-  const person = `case when ${user} is not null then ${personOf('i', channel, user)} else ${personKey('somebody')} end`
+  const person = `case when ${user} is not null then ${personOf(channel, user)} else ${personKey('somebody')} end`
   return {
     ...keys(viewerKey(channel, user), person),
     match_basis: text(
