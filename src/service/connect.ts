@@ -70,14 +70,14 @@ export function connect(options: ConnectOptions) {
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   // With `longestRefusedMs` a person is waiting: then a token is worth no more time than a read.
-  const tokenRepeat = options.longestRefusedMs === undefined ? 'token' : 'read'
-  const repeatFetch = retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), retryOptions)
+  const tokenRetries = options.longestRefusedMs === undefined ? 'token' : 'read'
+  const retryFetch = retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), retryOptions)
   const tokens =
     credentials &&
     fetchTokens({
       appId: credentials.appId,
       requestToken: createTokenRequest(pace.endpointRate(answers), { ...options, ...credentials, clock: serviceClock }),
-      repeat: async (fetch, context) => await repeatFetch({ name: TOKEN_CALL, repeat: tokenRepeat, fetch }, context),
+      retry: async (fetch, context) => await retryFetch({ name: TOKEN_CALL, retries: tokenRetries, fetch }, context),
       store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
       addSecret: options.addSecret,
@@ -99,13 +99,13 @@ export function connect(options: ConnectOptions) {
   return {
     fetchPage: createFetchPage(send, options.listParams, options.onFirstPage),
     ask: createAsk(send, 'once', options.onFirstPage),
-    /** Makes any call: paced, repeated, authorised. */
+    /** Makes any call: paced, retried, authorised. */
     send,
     /** API 4.1: asks for a new access token and shares it. */
     accessToken: async (context: CallContext) => {
       if (!tokens) throw noCredentials()
       const renew = retry(async (_call, attempt: CallContext) => await tokens.renew(attempt), retryOptions)
-      return await renew({ name: TOKEN_CALL, repeat: 'read' }, context)
+      return await renew({ name: TOKEN_CALL, retries: 'read' }, context)
     },
     /** The clock that decides where the ranges to read end. */
     serviceClock,
@@ -118,8 +118,8 @@ export function connect(options: ConnectOptions) {
   }
 }
 
-type TokenFetch = Pick<Call, 'name' | 'repeat'> & { readonly fetch: TokensOptions['requestToken'] }
-type BareCall = WireCall & Pick<Call, 'endpoint' | 'repeat'>
+type TokenFetch = Pick<Call, 'name' | 'retries'> & { readonly fetch: TokensOptions['requestToken'] }
+type BareCall = WireCall & Pick<Call, 'endpoint' | 'retries'>
 
 /** Requests `/` without a token, to learn whether anything answers and what time it is. */
-const bareCall: BareCall = { endpoint: 'base', name: 'GET /', method: 'GET', host: 'base', path: '', repeat: 'read' }
+const bareCall: BareCall = { endpoint: 'base', name: 'GET /', method: 'GET', host: 'base', path: '', retries: 'read' }

@@ -5,11 +5,11 @@ import { describeList, endpointOf } from '../core/slice.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
 
-/** Creates a function that fetches one page. @param repeat `once` for a caller to whom a refusal is an answer too */
-export function createAsk(send: Send, repeat?: 'once', onFirstPage?: () => Promise<void>): Ask {
+/** Creates a function that fetches one page. @param retries `once` for a caller to whom a refusal is an answer too */
+export function createAsk(send: Send, retries?: 'once', onFirstPage?: () => Promise<void>): Ask {
   let first: Promise<void> | undefined
   return async (request, context, place) => {
-    const call = { ...listCall(request, place), ...(repeat && { repeat }) }
+    const call = { ...listCall(request, place), ...(retries && { retries }) }
     const answer = await send(call, context)
     // In a list with a call budget, an empty page ends the reading for good, so null must come twice to count as one.
     const isSure = answer.json !== null || !request.list.stream.isBudgeted
@@ -100,7 +100,7 @@ function listCall(request: PageRequest, place: ListPlace = 'query'): Call {
     ...(wire.place === 'unknown' && place === 'query' ? { query: texts() } : { body: parameters }),
     ...(wire.path.includes('{channel}') ? { channelId: channel } : {}),
     authorization: 'bearer',
-    repeat: isBudgeted ? 'once' : 'read',
+    retries: isBudgeted ? 'once' : 'read',
     isBudgeted,
   }
 }

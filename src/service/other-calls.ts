@@ -23,7 +23,7 @@ const ticketEnvelope = z.object({ tikect: ticketText, ticket: ticketText })
 export async function requestTicket(send: Send, query: TicketParameters, context: CallContext): Promise<string> {
   const name = 'GET ticket'
   const call = { endpoint: 'ticket', name, method: 'GET', host: 'auth', path: '/v2/oauth2/ticket', query } as const
-  const { json } = await send({ ...call, authorization: 'query', repeat: 'never' }, context)
+  const { json } = await send({ ...call, authorization: 'query', retries: 'never' }, context)
   const read = ticketEnvelope.safeParse(json)
   const ticket = read.success ? (read.data.tikect ?? read.data.ticket) : undefined
   if (ticket === undefined) throw badShape(name, 'without a login ticket (tikect)')
@@ -69,7 +69,7 @@ export async function saveMenu(
     body: { ...menu },
     channelId,
     authorization: 'bearer',
-    repeat: isNew ? 'never' : 'idempotent',
+    retries: isNew ? 'never' : 'idempotent',
   } as const
   const read = menuEnvelope.safeParse((await send(call, context)).json)
   if (!read.success) throw badShape(name, 'without the saved menu (menu_id, result)')

@@ -20,7 +20,7 @@ export interface AnswerOptions {
   /** The service's clock, to turn a date in `Retry-After` into a duration. */
   readonly serviceClock: Clock
   readonly redact: Redact
-  /** Aborted when the connections close: calls that fail because of it are not repeated. */
+  /** Aborted when the connections close: calls that fail because of it are not retried. */
   readonly closed: AbortSignal
   /** Receives each answered call unredacted, personal data included; not those of 4.1 and 4.2, which carry secrets. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined

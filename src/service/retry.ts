@@ -7,7 +7,7 @@ import { MAX_RETRY_AFTER_MS } from './failure.ts'
 import type { Call } from './send.ts'
 import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
 
-const MAX_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { token: 8, read: 5, idempotent: 5, once: 2, never: 1 }
+const MAX_ATTEMPTS: Readonly<Record<Call['retries'], number>> = { token: 8, read: 5, idempotent: 5, once: 2, never: 1 }
 /** The most attempts of a read or a token call if an undocumented errcode refuses it, which may be temporary. */
 const MAX_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
@@ -33,7 +33,7 @@ export interface RetryOptions {
  * Retries a call after a failure that may be temporary: no connection, 408, 425, 429, 5xx, a damaged body, an unknown
  * errcode; and, once, a 401 or a series of refusals if there is a new token. The final error counts the attempts.
  */
-export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
+export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
   { clock, log, random, longestRefusedMs = FORGET_MS, renewToken }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
@@ -64,20 +64,20 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         context.signal.throwIfAborted()
         if (!(error instanceof LivehouseError)) throw error
         const isOfOldToken = hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
-        const isUnknownRefusal = hasCode(error, 'api.refused') && call.repeat === 'read'
+        const isUnknownRefusal = hasCode(error, 'api.refused') && call.retries === 'read'
         const canRenew: boolean = !isRenewed && (isOfOldToken || (isUnknownRefusal && (await hasNewToken(context))))
         // The token call has been retried already, by its own `retry`.
         if (call.name !== TOKEN_CALL && isOfTokenCall(error)) throw error
-        const isRateLimited: boolean = hasCode(error, 'api.rateLimited') && ['read', 'idempotent'].includes(call.repeat)
-        limitedSinceMs = isRateLimited ? (limitedSinceMs ?? clock.now()) : undefined
-        if (!canRenew && !isRateLimited) failures += 1
+        const isLimited: boolean = hasCode(error, 'api.rateLimited') && ['read', 'idempotent'].includes(call.retries)
+        limitedSinceMs = isLimited ? (limitedSinceMs ?? clock.now()) : undefined
+        if (!canRenew && !isLimited) failures += 1
         const isExhausted =
           limitedSinceMs === undefined
-            ? failures >= maxAttempts(call.repeat, error)
+            ? failures >= maxAttempts(call.retries, error)
             : clock.now() + askedWait(error) - limitedSinceMs >= longestRefusedMs
         if (isExhausted && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
-        const waitMs = canRenew ? 0 : waitBefore(error, call.repeat, Math.max(1, failures), random)
+        const waitMs = canRenew ? 0 : waitBefore(error, call.retries, Math.max(1, failures), random)
         log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
         warn(error)
         await clock.sleep(waitMs, context.signal)
@@ -86,20 +86,20 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   }
 }
 
-function maxAttempts(repeat: Call['repeat'], error: LivehouseError): number {
+function maxAttempts(retries: Call['retries'], error: LivehouseError): number {
   if (hasCode(error, 'api.noToken')) return MAX_ERRCODE_ATTEMPTS
-  if (hasCode(error, 'api.refused')) return repeat === 'read' ? MAX_ERRCODE_ATTEMPTS : 1
+  if (hasCode(error, 'api.refused')) return retries === 'read' ? MAX_ERRCODE_ATTEMPTS : 1
   const isPassing = hasCode(error, 'api.status') ? !isFinalStatus(error) : recoveryOf[error.code] === 'retry'
-  return isPassing ? MAX_ATTEMPTS[repeat] : 1
+  return isPassing ? MAX_ATTEMPTS[retries] : 1
 }
 
 /**
  * Full jitter, so that calls that failed together do not retry together, on top of the wait that the service asks for.
  * The token call, on which all others wait, waits at least half of its backoff each time: half a minute in all.
  */
-function waitBefore(error: LivehouseError, repeat: Call['repeat'], attempt: number, random: () => number): number {
+function waitBefore(error: LivehouseError, retries: Call['retries'], attempt: number, random: () => number): number {
   const askedMs = askedWait(error)
-  if (repeat === 'token') return askedMs + ((1 + random()) / 2) * FIRST_WAIT_MS * 2 ** (attempt - 1)
+  if (retries === 'token') return askedMs + ((1 + random()) / 2) * FIRST_WAIT_MS * 2 ** (attempt - 1)
   return askedMs + random() * FIRST_WAIT_MS * (askedMs > 0 ? 1 : 2 ** (attempt - 1))
 }
 

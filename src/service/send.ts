@@ -23,7 +23,7 @@ export interface Call {
    * and 4.3, where each call has an effect. `token`: like `read`, with more attempts and longer waits, as all other
    * calls wait for 4.1; a 429 uses up an attempt.
    */
-  readonly repeat: 'token' | 'read' | 'idempotent' | 'once' | 'never'
+  readonly retries: 'token' | 'read' | 'idempotent' | 'once' | 'never'
   /** Whether the call counts towards the few that the service allows a day. */
   readonly isBudgeted?: boolean
   /** Set by the token layer. */

@@ -57,7 +57,7 @@ export interface TokensOptions {
   readonly appId: string
   readonly requestToken: FetchToken
   /** Retries a fetch while its failure may be temporary. */
-  readonly repeat: (fetch: FetchToken, context: CallContext) => Promise<AccessToken>
+  readonly retry: (fetch: FetchToken, context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
   readonly clock: Clock
   /** Called with each token in use, whichever process fetched it, so that no message shows it. */
@@ -73,7 +73,7 @@ type FetchToken = (context: CallContext) => Promise<AccessToken>
  * limit how often they ask (API 4.1), so a fetch that fails for good ends the run (`api.noToken`), not one call.
  */
 export function fetchTokens(options: TokensOptions) {
-  const { appId, requestToken, repeat, store, clock, addSecret, closed } = options
+  const { appId, requestToken, retry, store, clock, addSecret, closed } = options
   let currentToken: AccessToken | undefined
   let rejected: AccessToken | undefined
   let pendingFetch: Promise<AccessToken> | undefined
@@ -97,7 +97,7 @@ export function fetchTokens(options: TokensOptions) {
     appId,
     current: async (signal: AbortSignal): Promise<AccessToken> => {
       if (isFresh(currentToken) || (isValid(currentToken) && clock.now() < renewAtMs)) return currentToken
-      pendingFetch ??= repeat(async (attempt) => await fetch(attempt, false), { signal: closed })
+      pendingFetch ??= retry(async (attempt) => await fetch(attempt, false), { signal: closed })
         .catch(async (error: unknown) => {
           if (!isValid(currentToken)) return await Promise.reject(asRunError(error))
           // The old token is still valid: it stays in use for half of the time that it has left.
@@ -155,7 +155,7 @@ export function createTokenRequest(send: Send, options: AccessTokenOptions): Tok
     path: '/v2/oauth2/token',
     query: { grant_type: 'client_credential', appid: options.appId, secret: options.appSecret },
     authorization: 'none',
-    repeat: 'read',
+    retries: 'read',
   }
   return async (context) => {
     const issuedAtMs = options.clock.now()

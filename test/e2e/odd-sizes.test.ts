@@ -37,7 +37,7 @@ const call = {
   path: '/',
   endpoint: 'visitorList',
   authorization: 'bearer',
-  repeat: 'read',
+  retries: 'read',
 } as const
 const context = { partition: { channel: '9', type: 'cash' }, serviceDay: '2026-11-20' }
 

@@ -15,7 +15,7 @@ const call: Call = {
   host: 'base',
   path: '/v1/account/managers',
   authorization: 'bearer',
-  repeat: 'read',
+  retries: 'read',
 }
 
 function openHttp(baseUrl: string, overrides: Partial<HttpOptions> = {}): Http {

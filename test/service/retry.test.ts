@@ -12,7 +12,7 @@ function createFailingCall() {
     throw new LivehouseError('api.unreachable', 'no connection', { call: 'GET list' })
   }
   const send = retry(fail, { clock, log, random: () => 0.5 })
-  const call = async () => await send({ name: 'GET list', repeat: 'read' }, openContext()).catch(() => {})
+  const call = async () => await send({ name: 'GET list', retries: 'read' }, openContext()).catch(() => {})
   return { clock, call, storms: () => lines.filter(({ event }) => event === 'calls.retryStorm').length }
 }
 
