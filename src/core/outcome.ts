@@ -45,7 +45,7 @@ export function describeError(error: unknown): Omit<RunProblem, 'stream' | 'part
 export type ProgressEvent =
   /** Comes first: the number of slices planned for a stream. */
   | { readonly kind: 'stream.planned'; readonly stream: string; readonly slices: number }
-  | { readonly kind: 'slice.started'; readonly stream: string; readonly slice: string }
+  | { readonly kind: 'slice.started' | 'slice.ended'; readonly stream: string; readonly slice: string }
   /** One page has been read. */
   | {
       readonly kind: 'page'
@@ -58,7 +58,6 @@ export type ProgressEvent =
     }
   /** A large slice was cut and is read in parts. */
   | { readonly kind: 'slice.cut'; readonly stream: string; readonly slice: string; readonly parts: number }
-  | { readonly kind: 'slice.ended'; readonly stream: string; readonly slice: string; readonly proof: Proof }
 
 /** Never throws and never waits. */
 export type ReportProgress = (event: ProgressEvent) => void

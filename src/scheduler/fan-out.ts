@@ -138,8 +138,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   tally.addResult(result)
   const rows = result.streams[name]?.counts.extracted ?? 0
   deps.report({ kind: 'page', stream: name, slice: partitionKey(partition), rows, totalPages: 1 })
-  const proof = result.status === 'ok' ? 'verified' : 'failed'
-  deps.report({ kind: 'slice.ended', stream: name, slice: partitionKey(partition), proof })
+  deps.report({ kind: 'slice.ended', stream: name, slice: partitionKey(partition) })
   for (const { found, ...end } of ends) {
     const ids = new Set(found?.ids)
     const listed = found && { count: found.count, has: (id: string) => ids.has(id) }

@@ -58,7 +58,7 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
       else log.warn(event, fields)
     },
     end: (proof: Proof, counts: Counts, error: unknown): void => {
-      report({ kind: 'slice.ended', ...name, proof })
+      report({ kind: 'slice.ended', ...name })
       const fields = { ...name, proof, ...counts }
       // The run reports an interruption once.
       if (isGreen(proof) || hasCode(error, 'run.interrupted')) return log.debug('slice.ended', fields)

@@ -28,7 +28,7 @@ test("a stream's share never decreases, even if a slice is cut into many", () =>
   const events: readonly ProgressEvent[] = [
     { kind: 'stream.planned', stream, slices: 2 },
     { kind: 'page', stream, slice: 'a', rows: 100, totalPages: 2 },
-    { kind: 'slice.ended', stream, slice: 'a', proof: 'verified' },
+    { kind: 'slice.ended', stream, slice: 'a' },
     { kind: 'slice.cut', stream, slice: 'b', parts: 40 },
     { kind: 'page', stream, slice: 'b1', rows: 100, totalPages: 3 },
   ]

@@ -93,7 +93,7 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
   } catch (error) {
     audited = failed(error)
   }
-  deps.report({ kind: 'slice.ended', ...name, proof: proofOf[audited.verdict] ?? 'unverifiable' })
+  deps.report({ kind: 'slice.ended', ...name })
   const rows = sumOfRows(audited.differences)
   if (audited.differences.length > 0) deps.log.warn('audit.different', { ...place, rows })
   return audited
