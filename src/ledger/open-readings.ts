@@ -16,7 +16,6 @@ export interface OpenReading
   readonly window: Window | undefined
   /** What is missing or went wrong, in English. May quote the service. */
   readonly reason: string | null
-  readonly at: Date | null
   /** How many rows a shortfall lacks; null if the ledger does not say. */
   readonly missingRows: number | null
 }
@@ -88,10 +87,10 @@ export function areOverlapping(one: Window | undefined, other: Window | undefine
 }
 
 function toReading(row: OpenRow): OpenReading {
-  const { sliceId, kind, stream, partition, channelId, proof, acceptanceId, error: reason, readAt: at } = row
+  const { sliceId, kind, stream, partition, channelId, proof, acceptanceId, error: reason } = row
   const missingRows = row.missingRows === null ? null : Number(row.missingRows)
   const window = parseRange(row.reads)
-  return { sliceId, kind, stream, partition, channelId, proof, acceptanceId, reason, at, window, missingRows }
+  return { sliceId, kind, stream, partition, channelId, proof, acceptanceId, reason, window, missingRows }
 }
 
 /** What the ledger holds about one partition, within its wanted range. */

@@ -53,7 +53,6 @@ export function makeReading(overrides: Partial<OpenReading> = {}): OpenReading {
     window: { from: NOW - 3 * DAY, to: NOW - 2 * DAY },
     proof: 'short',
     reason: '9 of 10 rows came',
-    at: new Date(NOW_MS - 3_600_000),
     ...overrides,
   }
 }
