@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { CliContext } from '../../src/cli/command.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -47,7 +47,8 @@ test('serve runs a job, and shows it on its page and in its metrics', async () =
   const { url, running, end } = await startServe(environment, { clock, log: { ...silentLog, info } })
   const fetchText = async (path: string) =>
     await (await fetch(url + path, { headers: { authorization: `Bearer ${TOKEN}` } })).text()
-  expect(await fetchText('/metrics')).toContain('livehouse_job_next_run_timestamp_seconds{job="managers"}')
+  const dueTime = 'livehouse_job_next_run_timestamp_seconds{job="managers"}'
+  await vi.waitFor(async () => expect(await fetchText('/metrics')).toContain(dueTime), 60_000)
   expect(await Promise.race([ended.promise, running])).toMatchObject({ job: 'managers', status: 'ok' })
 
   expect(JSON.parse(await fetchText('/readyz'))).toMatchObject({ status: 'ready' })
