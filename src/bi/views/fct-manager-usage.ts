@@ -81,8 +81,8 @@ export const fctManagerUsage: BiView = {
     ),
     is_complete: bool(
       `coalesce(${daysBefore} = 1, false) and ${deltasSpanOneDay.join(' and ')}`,
-      'Whether the deltas span one day; ignores counters without any value, and traffic unless limit_type is 2',
-      '增量是否已知且恰为一天（仅计该账号有过的计数；流量仅在按流量限制（limit_type 2）时计）',
+      'Whether the deltas span one day; ignores counters without any value, and traffic if limit_type is 1',
+      '增量是否已知且恰为一天（仅计该账号有过的计数；按时长限制（limit_type 1）时不计流量）',
     ),
     is_final: bool(`u.snapshot_date < (now() at time zone '{zone}')::date`, 'Whether the day is over', '当日已结束'),
     is_reset: bool(
