@@ -162,7 +162,7 @@ export const dailyChannel: BiView = {
     ...duration('live', bigint(orZero('live_seconds'), 'Live watch time in seconds', '直播观看时长（秒）')),
     ...duration('replay', bigint(orZero('replay_seconds'), 'On-demand watch time in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
-      peakOrZero('peak_live_viewers', `${orZero('live_seconds')} = 0 and coalesce(d.peak_viewers, 0) = 0`),
+      peakOrZero('peak_live_viewers', `coalesce(d.peak_viewers, ${orZero('live_seconds')}) = 0`),
       'Largest estimated_live_viewers of the minutes (fct_audience_minute); NULL if the day before was not read',
       '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),

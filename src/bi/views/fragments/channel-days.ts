@@ -58,7 +58,7 @@ const overnightParts = (condition: string) => `
 const dayFigures = `(
       with began as materialized (${recordsWhere(
         `${entryDay} = c.day`,
-        `, w.user_id, w.watch_seconds, w.vod_seconds, w.online_seconds, ${isCounted} as is_counted`,
+        `, w.user_id, w.watch_seconds, w.vod_seconds, w.online_seconds, w.left_no, ${isCounted} as is_counted`,
       )}
       ),
       stays as (
@@ -69,7 +69,7 @@ const dayFigures = `(
       select ${columns.join(', ')}
       from (
         select max(s.live_viewers) as peak_live_viewers, coalesce(max(s.viewers),
-          (select 0 from began having max(coalesce(online_seconds, 1)) = 0)) as peak_viewers
+          (select 0 from began having bool_and(coalesce(online_seconds, left_no) is not null))) as peak_viewers
         from (
           select sum(b.change) over steps as viewers, sum(b.live_change) over steps as live_viewers
           from (
