@@ -6,8 +6,8 @@ export function viewerKey(channelId: string, userId: string): string {
   return `${channelId} || ':' || ${userId}`
 }
 
-/** Zero-width characters, for a pattern in `E''`: they often come along when an id or phone is copied. */
-const INVISIBLE = '\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff'
+/** Blanks and zero-width characters, for a pattern in `E''`: they often come along when an id or phone is copied. */
+const BLANKS = ' \\t\\r\\n\\u00a0\\u3000\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff'
 
 /**
  * A phone number that can identify a person: its last 11 digits, which is a Chinese number without country code; NULL
@@ -16,7 +16,7 @@ const INVISIBLE = '\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff'
 function phoneNumber(phone: string): string {
   return (
     `case when ${phone} ~ '^[0-9]{11}$' then ${phone} ` +
-    `when ${phone} ~ E'^[${INVISIBLE}]*[+]?([ ()${INVISIBLE}-]*[0-9]){7,15}[ ()${INVISIBLE}-]*$' ` +
+    `when ${phone} ~ E'^[()${BLANKS}-]*[+]?([()${BLANKS}-]*[0-9]){7,15}[()${BLANKS}-]*$' ` +
     `then right(regexp_replace(${phone}, '[^0-9]', '', 'g'), 11) end`
   )
 }
@@ -55,8 +55,7 @@ export function joinPerson(channelId: string, userId: string): string {
 }
 
 /** In lower case, without blanks and zero-width characters; NULL if nothing is left. */
-const normaliseId = (id: string) =>
-  `nullif(regexp_replace(lower(${id}), E'[ \\t\\r\\n\\u00a0\\u3000${INVISIBLE}]', '', 'g'), '')`
+const normaliseId = (id: string) => `nullif(regexp_replace(lower(${id}), E'[${BLANKS}]', '', 'g'), '')`
 /** Whether an id is a placeholder. Each query hashes the list once. */
 const isIgnored = (id: string) => `${id} in (select unnest(s.ignored_ids) from livehouse_ops.bi_settings s)`
 const unlessIgnored = (id: string) => `case when not n.${isIgnored(id)} then n.${id} end`
