@@ -35,7 +35,7 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
   return masked
 }
 
-const PHONE = /^\+?[\d()-]{7,}$/
+const PHONE = /^[+\d()-]{7,}$/
 
 /** Ids in lower case, without blanks and invisible characters; and the last eleven digits of each phone number. */
 function readIgnoredIds(source: SettingSource): readonly string[] | undefined {

@@ -173,7 +173,7 @@ test('viewers who share an id, even by way of others, become one person; placeho
   const conflicts = await read(`select viewer_count, outer_id_count, is_several_accounts, is_crowd
     from livehouse_bi.identity_conflicts order by 1`)
   expect(conflicts.map((row) => Object.values(row).join(' '))).toEqual(['2 2 true false', '6 0 false true'])
-  await account.sync('managers', { LIVEHOUSE_IGNORED_IDS: '+86 139 0000-0001, 13900000002' })
+  await account.sync('managers', { LIVEHOUSE_IGNORED_IDS: '(+86) 139 0000-0001, 13900000002' })
   expect(await persons()).toBe('a b, c, crowd 1, crowd 2, crowd 3, crowd 4, crowd 5, d, e f, g, h, i')
 })
 
