@@ -30,15 +30,14 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
     lastRunId === null ? '–' : formatProofs(ended),
     lastRunId ?? '–',
   ])
-  const runRows = health.runs
-    .slice(0, LAST_RUNS)
-    .map(({ runId, command, status: how, startedAt, finishedAt }) => [
-      runId,
-      command,
-      how,
-      `${minute(startedAt)} (${age(startedAt)})`,
-      finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
-    ])
+  const runs = health.runs.slice(0, LAST_RUNS)
+  const runRows = runs.map(({ runId, command, status: how, startedAt, finishedAt }) => [
+    runId,
+    command,
+    how,
+    `${minute(startedAt)} (${age(startedAt)})`,
+    finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
+  ])
   // An accepted shortfall needs no repair, but is never shown as proven.
   const accepted = selectAcceptances(health, nowMs).map((each) => {
     const [state, then] = isInForce(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
@@ -50,10 +49,10 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
     rows,
     reason.replace(/^(.{69}).{2,}$/s, '$1…'),
   ])
-  const header = ['stream', 'rows', 'last landed', 'proof', 'covered until', 'partitions', 'run']
   const paragraphs = [
-    formatTable(header, streamRows),
+    formatTable(['stream', 'rows', 'last landed', 'proof', 'covered until', 'partitions', 'run'], streamRows),
     formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
+    runs.flatMap(({ runId, ...run }) => (run.status === 'failed' ? [`run ${runId} failed: ${run.firstError}`] : [])),
     describeOpenPoints(health),
     gone === '' ? [] : [`– not read, as the service does not know them (checked once a day): channels ${gone}`],
     accepted,
@@ -145,8 +144,8 @@ export function statusObject(
   return {
     time_zone: hasSource ? health?.timeZone : null,
     streams: Object.fromEntries(streams),
-    runs: runs.slice(0, LAST_RUNS).map(({ runId, command, status: how, startedAt, finishedAt }) => {
-      return toSnakeCase({ runId, command, status: how, startedAt, finishedAt })
+    runs: runs.slice(0, LAST_RUNS).map(({ runId, command, status: how, startedAt, finishedAt, firstError }) => {
+      return toSnakeCase({ runId, command, status: how, startedAt, finishedAt, firstError })
     }),
     quarantine: Object.fromEntries(reasons),
     gaps: firstOf(open, 'gap').map(({ stream, partition, window }) => ({ stream, partition, ...boundsOf(window) })),

@@ -62,16 +62,21 @@ test('a failed channel is shown, and older than --max-age, until it is no longer
   expect((await readStatus()).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
 })
 
-test('--json prints one object with a list of stale streams', async () => {
+test('why a run failed is shown; --json prints one object with a list of stale streams', async () => {
+  account.emulator.faults.push({ effect: httpStatus(401) })
+  await account.sync('visitors,questionnaires')
+  expect((await readStatus()).out).toMatch(/^run 1 failed: \w+ \w+ channel .*: 401/m)
+  account.emulator.faults.length = 0
   await account.sync('visitors,questionnaires')
   await account.sync(['--streams', 'gifts', '--channels', String(account.emulator.channelIds[0])])
   const { code, out } = await readStatus('--json', '--max-age', '1h')
   expect(code).toBe(3)
+  const failed = { run_id: '1', command: 'sync', finished_at: expect.any(String), first_error: expect.any(String) }
   expect(JSON.parse(out)).toMatchObject({
     streams: {
       visitors: {
         rows: 120,
-        last_run_id: '1',
+        last_run_id: '2',
         last_landed_at: new Date(account.clock.nowMs).toISOString(),
         last_proof: 'verified',
         covered_until: null,
@@ -79,7 +84,7 @@ test('--json prints one object with a list of stale streams', async () => {
       },
       watch_records: { rows: 0, last_landed_at: null, last_proof: null },
     },
-    runs: [{ run_id: '2' }, { run_id: '1', command: 'sync', finished_at: expect.any(String) }],
+    runs: [{ run_id: '3', first_error: null }, { run_id: '2' }, failed],
     quarantine: {},
     stale: streams.map(({ name }) => name).filter((name) => !['visitors', 'gifts', 'questionnaires'].includes(name)),
   })

@@ -67,6 +67,7 @@ export function makeRun(overrides: Partial<RunReport> = {}): RunReport {
     resumesAt: null,
     streams: [],
     errorCount: 0,
+    firstError: null,
     progress: null,
     ...overrides,
   }

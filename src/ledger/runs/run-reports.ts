@@ -28,13 +28,14 @@ export async function readRunReports(db: Db, { count, skip = 0, command, status,
     .select(['runId', 'command', 'startedAt', 'finishedAt', 'resumesAt'])
     .select((run) => {
       // Reads parts of the document only, as the whole may hold thousands of errors.
-      const part = <T>(name: string) => run.fn<T>('jsonb_extract_path', ['outcome', run.val(name)])
+      const part = <T>(path: string) => run.fn<T>('jsonb_path_query_first', ['outcome', run.val(path)])
       return [
         recordedStatus(run).as('status'),
         // By stream; null before the run begins to read, and for runs that read nothing.
         run.ref('progress').$castTo<Readonly<Record<string, SavedProgress>> | null>().as('progress'),
-        part<RecordedStreams | null>('streams').as('recorded'),
-        run.fn.coalesce(run.fn<number>('jsonb_array_length', [part('errors')]), run.lit(0)).as('errorCount'),
+        part<RecordedStreams | null>('$.streams').as('recorded'),
+        run.fn.coalesce(run.fn<number>('jsonb_array_length', [part('$.errors')]), run.lit(0)).as('errorCount'),
+        part<string | null>('$.errors[0].message').as('firstError'),
       ]
     })
     .where((run) =>
@@ -60,7 +61,6 @@ export async function readRunReports(db: Db, { count, skip = 0, command, status,
   })
 }
 
-/** The streams of a run's JSON summary. */
 type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slices?: Partial<Record<Proof, number>> }>>
 
 /** The first errors of a run, up to `limit`. */
