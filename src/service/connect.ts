@@ -99,7 +99,6 @@ export function connect(options: ConnectOptions) {
   return {
     fetchPage: createFetchPage(send, options.listParams, options.onFirstPage),
     ask: createAsk(send, 'once', options.onFirstPage),
-    /** Makes any call: paced, retried, authorised. */
     send,
     /** API 4.1: asks for a new access token and shares it. */
     accessToken: async (context: CallContext) => {

@@ -213,7 +213,8 @@ function translate(
     const reason = `the body was cut off after ${seen.bytes} bytes`
     return new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name }, { cause })
   }
-  const reason = code === '' ? cause.message : code
+  // undici's own codes say little; it uses one for every refusal of a proxy.
+  const reason = code === '' || code.startsWith('UND_ERR_') ? cause.message : code
   const address = `${addressSetting(call)}, ${redact(seen.url.origin)}`
   const message = `${call.name}: no connection to the address in ${address} (${reason})`
   return new LivehouseError('api.unreachable', message, { call: call.name }, { cause })
