@@ -3,7 +3,6 @@ import { LivehouseError } from '../core/errors.ts'
 import { Leases } from '../ledger/leases/leases.ts'
 import type { Db } from '../store/database.ts'
 
-/** How often a run checks whether it has been cancelled. */
 const POLL_MS = 2000
 
 /** Cancels a run of any process by requesting its lease. @returns false if the run is not under way */

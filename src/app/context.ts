@@ -10,7 +10,6 @@ export interface AppContext {
   readonly openDatabase: typeof openDatabase
   /** Redacts this value from now on, in logs and error messages: a fetched token, a ticket, a generated password. */
   readonly addSecret: (value: string, kind?: 'passing') => void
-  /** Returns the text with all secrets redacted. */
   readonly redact: (text: string) => string
   /** Aborts on SIGINT and SIGTERM, with a `run.interrupted` error as its reason. */
   readonly signal: AbortSignal

@@ -42,9 +42,7 @@ export async function readHealth(db: Db, request: HealthRequest) {
     readAtMs: nowMs,
     /** The service's zone; UTC until its first page has come. */
     timeZone,
-    /** Whether the source of the rows is on record. */
     hasSource: source !== undefined,
-    /** The time of reading on the service's wall clock. */
     now: wallTimeAt(nowMs, timeZone),
     channels: await readChannelList(db),
     causes: await readCauses(db, new Date(nowMs)),
@@ -58,7 +56,6 @@ export async function readHealth(db: Db, request: HealthRequest) {
     /** The newest first. */
     runs: await readRunReports(db, { count: LAST_RUNS }),
     sizes: await readTableSizes(db),
-    /** Today's calls on 4.6. */
     budget: await readCallBudget(db, { ...budget, timeZone }, nowMs),
     rangeOf,
   }

@@ -18,7 +18,6 @@ export interface OpenRun {
 
 export interface RecordRequest<T extends RunOutcome> {
   readonly db: Db
-  /** The verb. */
   readonly command: string
   /** The request, as the run records it; no secrets. */
   readonly parameters: Readonly<Record<string, unknown>>

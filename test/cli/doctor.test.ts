@@ -95,14 +95,15 @@ test('a .env file or jobs folder that others may change is named; root refuses o
   expect(inspect(0o600, 0o777)).toEqual([`jobs may be changed by ${who}`, `chmod ${right} jobs`])
 })
 
-test('the database is checked even if the service is unreachable, and the other way round', async () => {
-  const first = await examine({ ...settings(), LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' })
-  expect(first.failed).toEqual(['base URL'])
+test('database and queue are checked even if the service is unreachable, and the other way round', async () => {
+  const nowhere = 'postgres://nobody:hush@127.0.0.1:1/none'
+  const first = await examine({ ...settings(), LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1', LIVEHOUSE_QUEUE_URL: nowhere })
+  expect(first.failed).toEqual(['base URL', 'queue'])
   expect(first.byName.get('base URL')?.repair).toContain('check the address')
   expect(first.skipped).toContain('4.7 visitorList')
   expect(first.byName.get('rights')?.result).toBe('ok')
 
-  const second = await examine({ ...settings(), DATABASE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' })
+  const second = await examine({ ...settings(), DATABASE_URL: nowhere })
   expect(second.failed).toEqual(['database'])
   expect(second.byName.get('4.12 giftRunning')?.result).toBe('ok')
 })

@@ -4,12 +4,13 @@ import { differencesBetween, moveSource, readSource, type Source } from '../../l
 import type { Db } from '../../store/database.ts'
 import { readRights, type Rights } from '../../store/inspect-server.ts'
 import { readMigrationStatus } from '../../store/migrate.ts'
+import { openDatabase } from '../../store/pool.ts'
 import type { AppContext } from '../context.ts'
 import { type Report, reportFailure } from './check.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 
-/** Checks connection, rights, migrations and the source of the records. `service`: undefined if not configured. */
+/** Checks connection, rights, migrations, source of the records, queue. `service`: undefined if not configured. */
 export async function checkDatabase(
   context: AppContext,
   settings: DatabaseSettings,
@@ -17,6 +18,7 @@ export async function checkDatabase(
   report: Report,
 ): Promise<void> {
   const { signal } = context
+  let checking = 'database'
   try {
     await using db = await openConfiguredDatabase(context, settings)
     const rights = await readRights(db)
@@ -30,8 +32,12 @@ export async function checkDatabase(
     checkRights(rights, pending, isEmpty, report)
     checkSchema(rights, pending, isEmpty, settings, report)
     if (!isEmpty && rights.closedTables.length === 0) await checkSource(db, service, report)
+    if (settings.queueUrl === undefined) return
+    checking = 'queue'
+    await using queue = await openDatabase(settings.queueUrl, { signal, setting: 'LIVEHOUSE_QUEUE_URL' })
+    report('queue', 'ok', `connected as ${(await readRights(queue)).user}`)
   } catch (error) {
-    reportFailure(report, 'database', error, signal)
+    reportFailure(report, checking, error, signal)
   }
 }
 
