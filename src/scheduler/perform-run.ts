@@ -51,8 +51,8 @@ function uuidOf(key: string): string {
 }
 
 /**
- * Performs queued runs. If a signal or the loss of its database stops a run, it fails in the queue and is attempted
- * again. Each attempt at a run that a user requested is recorded as a run of its own.
+ * Performs queued runs. If a signal, the loss of its database or an update of it stops a run, it fails in the queue and
+ * is attempted again. Each attempt at a run that a user requested is recorded as a run of its own.
  */
 export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   return async ({ data, number, isLast }, signal) => {
@@ -62,8 +62,8 @@ export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
     const run = 'tick' in origin ? await beginDue({ job, ...origin }, number, deps) : await begin(job, undefined, deps)
     if (run === undefined) return {}
     const askedBy = 'tick' in origin ? undefined : origin.askedBy
-    const { isOver, errors } = await performRun(run, job, lease, { ...deps, signal, isLast, askedBy })
-    if (!isOver) throw new Error(errors[0]?.message ?? 'it was interrupted')
+    const { isOver, errors, thrown } = await performRun(run, job, lease, { ...deps, signal, isLast, askedBy })
+    if (!isOver) throw thrown ?? new Error(errors[0]?.message ?? 'it was interrupted')
     return {}
   }
 }
@@ -168,9 +168,10 @@ async function performRun(
   return { isOver, errors, thrown }
 }
 
-/** Whether another attempt may succeed. SQLSTATE 53…: out of resources; 57…: shutdown; 25P03, 25P04: time-outs. */
+/** Whether another attempt may succeed; if a newer version has migrated the database, that of an updated process. */
 function isTransient({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean {
-  return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]|^25P0[34]/.test(sqlState))
+  // SQLSTATE 53…: out of resources; 57…: shutdown; 25P03, 25P04: time-outs.
+  return ['db.unreachable', 'db.newer'].includes(code) || (code === 'db.refused' && /^5[37]|^25P0[34]/.test(sqlState))
 }
 
 /**

@@ -24,7 +24,6 @@ const RENEW_MS = 3000
 /** Errors that may concern this process alone: it takes no job for `REST_MS`, unless it has completed one meanwhile. */
 const LOCAL_ERRORS: ReadonlySet<string> = new Set(['job.failed', 'db.newer', 'db.otherSource'])
 const REST_MS = 20_000
-/** How often to try a lost database again. */
 const DATABASE_POLL_MS = 5000
 
 /** Works on jobs until the signal aborts, and gives back those that this interrupts. In real time, like heartbeats. */

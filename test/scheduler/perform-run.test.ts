@@ -48,7 +48,7 @@ async function attempt(options: AttemptOptions = {}) {
   const handle = handler({ db: database.db, clock, log, runJob })
   const failed = await handle({ id, data, number, isLast }, new AbortController().signal).then(
     () => false,
-    () => true,
+    (error: unknown) => (error instanceof LivehouseError ? error.code : true),
   )
   return { failed, events: lines.map(({ event }) => event) }
 }
@@ -87,8 +87,9 @@ test.each([
   expect(await readRuns()).toMatchObject([{ status }])
 })
 
-test('a run that the database stopped goes on when it answers, and fails at the last attempt', async () => {
-  await attempt({ runJob: stopByDatabase() })
+test('a run of an outdated process is left to others; one that the database stopped fails at the last', async () => {
+  const runJob = async () => await Promise.reject(new LivehouseError('db.newer', 'a newer one migrated it', {}))
+  expect(await attempt({ runJob })).toMatchObject({ failed: 'db.newer' })
   await attempt({ number: 1, afterMs: 60_000 })
   expect(await readRuns()).toEqual([{ status: 'ended', outcome: 'ok', error: null, attempts: 2 }])
   await sql`delete from livehouse_ops.job_runs`.execute(database.db)
@@ -132,10 +133,9 @@ test('a run that loses its lease is stopped, and the record of the next holder s
       await sql`update livehouse_ops.leases set epoch = epoch + 1`.execute(database.db)
       const { rows } = await sql<{ localTime: string }>`
         select local_time as "localTime" from livehouse_ops.job_runs`.execute(database.db)
-      const due = { localTime: rows[0]?.localTime ?? '', timeZone: 'Asia/Shanghai', isRepeat: false }
       const startedAt = new Date(DUE_MS)
-      const theirRun = { job: 'quarterly', due: { ...due, dueAt: startedAt }, worker: 'b', startedAt }
-      const theirs = await beginJobRun(database.db, theirRun)
+      const due = { localTime: rows[0]?.localTime ?? '', timeZone: 'Asia/Shanghai', isRepeat: false, dueAt: startedAt }
+      const theirs = await beginJobRun(database.db, { job: 'quarterly', due, worker: 'b', startedAt })
       if (theirs === undefined) throw new Error('the run should be resumable')
       const end = { status: 'ended', outcome: 'ok', runId: '8', error: null, finishedAt: startedAt } as const
       expect(await endJobRun(database.db, theirs, end)).toBe(true)
