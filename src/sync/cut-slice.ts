@@ -7,16 +7,8 @@ import { areSameItems } from '../core/text.ts'
 import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { findLatestMinute } from '../store/load/table-part.ts'
 import type { Extraction } from './judge-walk.ts'
-import {
-  fetchByNumber,
-  fetchUnlessRefused,
-  MIN_ROWS,
-  isOfRange,
-  type PageReading,
-  rowsOf,
-  type SliceReading,
-  widen,
-} from './page-reading.ts'
+import type { PageReading, SliceReading } from './page-reading.ts'
+import { fetchByNumber, fetchUnlessRefused, MIN_ROWS, isOfRange, rowsOf, widen } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
 import { announceParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'

@@ -1,28 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { addCounts, type Counts, isGreen, noCounts, placeOf } from '../core/slice.ts'
-import {
-  closeOpenSlices,
-  isRefusedForDays,
-  type OpenSlice,
-  readOpenSlice,
-  saveOpenSlice,
-} from '../ledger/open-slices.ts'
+import type { OpenSlice } from '../ledger/open-slices.ts'
+import { closeOpenSlices, isRefusedForDays, readOpenSlice, saveOpenSlice } from '../ledger/open-slices.ts'
 import { isAt } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type FullVerdict } from './judge-walk.ts'
 import { createCallMeter, fetchByNumber, openReading } from './page-reading.ts'
 import { pageIgnored } from './read-pages.ts'
-import {
-  addPage,
-  beginSlice,
-  isLastPage,
-  judgeRefusedPage,
-  judgeRepeatedPage,
-  type ReadPage,
-  readPageRows,
-} from './paged-progress.ts'
+import type { ReadPage } from './paged-progress.ts'
+import { addPage, beginSlice, isLastPage, judgeRefusedPage, judgeRepeatedPage, readPageRows } from './paged-progress.ts'
 import { partOf } from './slice-parts.ts'
 import {
   quarantineRejected,

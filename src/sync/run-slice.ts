@@ -7,15 +7,8 @@ import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
 import { countHidden, cutShortened, cutSlice, mostPagesUncut } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
-import {
-  acceptShortfall,
-  compareWithEarlier,
-  type ReadResult,
-  type Extraction,
-  type FoundRows,
-  isConclusive,
-  MAX_READINGS,
-} from './judge-walk.ts'
+import type { ReadResult, Extraction, FoundRows } from './judge-walk.ts'
+import { acceptShortfall, compareWithEarlier, isConclusive, MAX_READINGS } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
 import { type CallMeter, createCallMeter, MIN_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
 import {

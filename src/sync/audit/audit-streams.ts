@@ -16,17 +16,8 @@ import { failedBy } from '../run-slice.ts'
 import { isByQuestionnaire, isServed } from '../run-streams.ts'
 import { createTally, type Tally } from '../tally.ts'
 import { auditPartition } from './audit-partition.ts'
-import {
-  type AuditTask,
-  type Comparison,
-  type Difference,
-  describeDifference,
-  isRepairedByReading,
-  noComparison,
-  type PartitionAudit,
-  proofOf,
-  sumOfRows,
-} from './comparison.ts'
+import type { AuditTask, Comparison, Difference, PartitionAudit } from './comparison.ts'
+import { describeDifference, isRepairedByReading, noComparison, proofOf, sumOfRows } from './comparison.ts'
 
 export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'historyFrom'> {
   /** Whether a stream is not compared, because it is not meant to be read. */
