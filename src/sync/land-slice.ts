@@ -5,12 +5,7 @@ import { DAY } from '../core/wall-clock.ts'
 import { resolveAbsent, hadAsManyQuarantined } from '../ledger/quarantine/quarantine.ts'
 import { hasHeaders, recordHeaders } from '../ledger/questionnaires.ts'
 import { markUnsettled } from '../ledger/slices/forget-coverage.ts'
-import {
-  AGREEMENT_SECONDS,
-  type EarlierCoverage,
-  type EarlierReadings,
-  readEarlierCoverage,
-} from '../ledger/slices/earlier-readings.ts'
+import { AGREEMENT_SECONDS, type EarlierReadings, readEarlierCoverage } from '../ledger/slices/earlier-readings.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { updateChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
@@ -148,7 +143,7 @@ function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): 
 
 interface LandingReading {
   readonly record: SliceRecord
-  readonly earlier: EarlierCoverage
+  readonly earlier: Awaited<ReturnType<typeof readAgreeing>>
   /** Whether it has written or marked rows. */
   readonly hasWritten: boolean
   /** Keys of the rows on which this reading and the previous one disagree. */

@@ -8,7 +8,7 @@ import { DAY, floorToDay, floorToMinute, MINUTE, parseWallTime, type WallTime, w
 /** A minute is requested only this long after it began: before that, the service may not show its rows. */
 const NEWEST_SECONDS = 2
 /** The service may not show all rows younger than this. Such rows land, but are not covered until a later reading. */
-export const CLAIM_DELAY_SECONDS = 300
+const CLAIM_DELAY_SECONDS = 300
 
 /** Up to when a run reads: to the end of the current minute. */
 export function newestAt(now: WallTime): WallTime {

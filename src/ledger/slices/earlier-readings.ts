@@ -32,10 +32,10 @@ export async function readEarlierReadings(db: Db, place: Place, isWalk: boolean)
   }
 }
 
-/** What earlier readings have covered of a window. */
-export type EarlierCoverage = Awaited<ReturnType<typeof readEarlierCoverage>>
-
-/** Readings are comparable if they ended by `endedBy`, with another page size or on a single page. */
+/**
+ * Reads what earlier readings have covered of a window. They are comparable if they ended by `endedBy`, with another
+ * page size or on a single page.
+ */
 export async function readEarlierCoverage(
   db: Db,
   { stream, partition, window }: LedgerPlace,

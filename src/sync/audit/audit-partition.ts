@@ -205,12 +205,10 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const today = dayOf(new Date(deps.clock.now()))
   const isDaily = isOfDay(stream)
   const readOn = readAt && dayOf(readAt)
-  if (isDaily && readOn !== undefined && readOn !== today)
-    return {
-      ...noComparison,
-      verdict: 'unverifiable',
-      notes: [`not comparable: the last snapshot is from ${readOn}`],
-    }
+  if (isDaily && readOn !== undefined && readOn !== today) {
+    const notes = [`not comparable: the last snapshot is from ${readOn}`]
+    return { ...noComparison, verdict: 'unverifiable', notes }
+  }
 
   const items = await readWaitingOfPartition(db, place)
   const ofToday = ({ lastSeenAt }: WaitingItem) => !isDaily || dayOf(lastSeenAt) === today

@@ -11,15 +11,7 @@ import { type Extraction, isConclusive } from '../judge-walk.ts'
 import { type CallMeter, openReading } from '../page-reading.ts'
 import { extractSlice } from '../run-slice.ts'
 import type { RunDeps, Slice } from '../slice-work.ts'
-import {
-  CLAIM_DELAY_SECONDS,
-  claimableUntil,
-  lookbackStart,
-  minuteOf,
-  minuteOfItem,
-  newestAt,
-  partUntil,
-} from '../windows.ts'
+import { claimableUntil, lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
 import type { Difference } from './comparison.ts'
 
 /** A range to compare row by row. */
@@ -120,7 +112,7 @@ async function withoutNewRows(rows: readonly Row[], range: ComparedRange, { db, 
   const readAt = await readLastReading(db, placeOf(range), minutes)
   return rows.filter((row, index) => {
     const at = readAt[index]
-    return at !== undefined && existsBy(row, stream, timeZone) <= wallTimeAt(at.getTime()) - CLAIM_DELAY_SECONDS
+    return at !== undefined && existsBy(row, stream, timeZone) <= claimableUntil(wallTimeAt(at.getTime()))
   })
 }
 
