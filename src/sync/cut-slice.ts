@@ -6,13 +6,11 @@ import type { Stream } from '../core/stream.ts'
 import { areSameItems } from '../core/text.ts'
 import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { findLatestMinute } from '../store/load/table-part.ts'
-import type { Extraction } from './judge-walk.ts'
-import type { PageReading, SliceReading } from './page-reading.ts'
-import { fetchByNumber, fetchUnlessRefused, MIN_ROWS, isOfRange, rowsOf, widen } from './page-reading.ts'
+import { fetchByNumber, fetchUnlessRefused, MIN_ROWS, isOfRange, type SliceReading, widen } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
 import { announceParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
-import { mayBeLimit, rowKey } from './walk.ts'
+import type { PageReading, RunDeps, Slice } from './slice-work.ts'
+import { mayBeLimit, rowsOf } from './walk.ts'
 import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, MIN_WINDOW } from './windows.ts'
 
 /** Parts with a total may be longer: they cost no more calls, and with fewer cuts fewer minutes are read twice. */
@@ -213,20 +211,4 @@ export async function cutShortened(
     return toSlices({ ...slice, isFound: true }, cutToLength(window, lengthAsked(days), stream))
   }
   return undefined
-}
-
-/**
- * Counts rows of a whole list that did not come because the service limits how many it counts and serves. If the list
- * can be reversed, its first page in that order shows such rows.
- */
-export async function countHidden(
-  { summary: { totals }, found }: Pick<Extraction, 'summary' | 'found'>,
-  { pages, readItem }: SliceReading,
-): Promise<number> {
-  const { stream } = pages.list
-  if (totals === undefined || stream.wire.reversed === undefined) return 0
-  const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, isReversed: true } }, 1)
-  // If the list has grown meanwhile, the page also shows new rows.
-  if ('refusal' in page || page.total !== totals.largest) return 0
-  return rowsOf(page, readItem).filter((row) => !found.has(rowKey(stream)(row))).length
 }

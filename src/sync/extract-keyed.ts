@@ -7,15 +7,12 @@ import type { BatchLoader } from './batch-loader.ts'
 import {
   accountedFor,
   countOthers,
-  type ReadResult,
-  type Extraction,
   exceedsTotal,
   isConclusive,
   judgeWalks,
   duplicatesOf,
   MAX_READINGS,
   MAX_WALKS,
-  type Verdict,
   freshestOf,
 } from './judge-walk.ts'
 import { isRefusal, type SliceReading } from './page-reading.ts'
@@ -23,7 +20,7 @@ import { sizeOfReading } from './read-list.ts'
 import { readHead, readPages } from './read-pages.ts'
 import { readableOf, requireFields } from './record-slice.ts'
 import { announceParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
+import type { Extraction, ReadResult, RunDeps, Slice, Verdict } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved } from './windows.ts'
 

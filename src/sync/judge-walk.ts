@@ -1,24 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
 import type { RejectedItem } from '../core/page.ts'
-import { placeOf, type Proof } from '../core/slice.ts'
+import { placeOf } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/slices/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine/quarantine.ts'
 import { findAgreeingReadings } from '../ledger/slices/earlier-readings.ts'
 import { countEarlierRows, rowKeyColumn } from '../store/load/table-part.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
-import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
-
-/** What a walk proves, with a reason if it is neither `verified` nor `unverifiable`. */
-export interface Verdict {
-  readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
-  readonly reason: string | undefined
-  /** Whether the list did not change while it was read, yet some rows came twice and others did not come. */
-  readonly isStill?: boolean
-  /** False if it is `short` because the list kept moving, so that the number of missing rows is unknown. */
-  readonly isAtRest?: boolean
-}
+import { fetchUnlessRefused, type SliceReading } from './page-reading.ts'
+import type { Extraction, RunDeps, Slice, Verdict } from './slice-work.ts'
+import { declaredText, type HeldRow, rowKey, rowsOf, type WalkSummary } from './walk.ts'
 
 /** The number of different items that a walk brought. */
 export function accountedFor({ distinct, rejected }: Pick<WalkSummary, 'distinct' | 'rejected'>): number {
@@ -51,31 +42,23 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   return { proof: 'moving', reason: `the source says ${first}; ${came}`, isStill: true }
 }
 
-/** The rows that a reading found at the source, by key (without the parts that the partition determines). */
-export interface FoundRows {
-  /** The number of rows in the window, or in the whole walk if there is none. */
-  readonly count: number
-  readonly has: (key: string) => boolean
+/**
+ * Judges a whole list whose number of rows may be the most that the service counts and serves. If it can be reversed,
+ * its first page in that order shows rows that did not come; it is then short by at least these.
+ */
+export async function judgeHidden(extraction: Extraction, { pages, readItem }: SliceReading): Promise<Extraction> {
+  const { totals } = extraction.summary
+  if (totals === undefined || pages.list.stream.wire.reversed === undefined) return extraction
+  const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, isReversed: true } }, 1)
+  // If the list has grown meanwhile, the page also shows new rows.
+  if ('refusal' in page || page.total !== totals.largest) return extraction
+  const hidden = rowsOf(page, readItem).filter((row) => !extraction.found.has(rowKey(pages.list.stream)(row))).length
+  if (hidden === 0) return extraction
+  const start = `the source says ${totals.largest}, and as many came, but in reverse order it starts with`
+  const reason = `${start} ${hidden} other rows: it limits how many it serves, or some left meanwhile`
+  const summary = { ...extraction.summary, totals: { ...totals, largest: totals.largest + hidden } }
+  return { ...extraction, summary, verdict: { proof: 'short', reason } }
 }
-
-/** A slice that was read. The loader has its rows, except later rows of a key that came more than once. */
-export interface Extraction {
-  readonly summary: WalkSummary
-  readonly verdict: Verdict
-  readonly found: FoundRows
-  /** Rows without an id from a short reading. They are written only if an operator has accepted the shortfall. */
-  readonly unproven?: readonly Row[]
-  /** For rows without an id, the number of rows on the largest page; undefined if there was only one page. */
-  readonly pageSize?: number | undefined
-  /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined if there are none. */
-  readonly title: string | undefined
-}
-
-/** A slice that was read, or that is cut into parts which must still be read. */
-export type ReadResult =
-  /** `rows` are the rows that came; only their times if they have a key. */
-  | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
-  | { readonly kind: 'cut'; readonly parts: readonly Slice[]; readonly hasMoved?: boolean }
 
 /** How often an unproven slice is read, if each reading is judged by itself. */
 export const MAX_READINGS = 3

@@ -21,11 +21,11 @@ import {
 import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
-import { type Extraction, type FullVerdict, isConclusive } from './judge-walk.ts'
-import { fetchUnlessRefused, MIN_ROWS, type PageReading, widen } from './page-reading.ts'
+import { type FullVerdict, isConclusive } from './judge-walk.ts'
+import { fetchUnlessRefused, MIN_ROWS, widen } from './page-reading.ts'
 import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { recordPresentFields } from './record-slice.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
+import type { Extraction, PageReading, RunDeps, Slice } from './slice-work.ts'
 import { rowKey } from './walk.ts'
 
 /**

@@ -1,11 +1,12 @@
 import type { Row } from '../core/column.ts'
 import { hasCode, isFinalStatus } from '../core/errors.ts'
-import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
+import type { FetchPage, ItemReader, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import { DAY, floorToDay, formatWallDate, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlierReadings } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
-import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
+import type { PageReading, RefusedPage, RunDeps, Slice } from './slice-work.ts'
+import { rowsOf } from './walk.ts'
 import { claimableUntil, filterIgnored, GAP, listUntil, minutesWithin, partUntil, straysOf } from './windows.ts'
 
 /** The reading of a slice. */
@@ -23,17 +24,46 @@ export function widen({ window, requestWindow }: Pick<Slice, 'window' | 'request
 export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageSize = slice.stream.pageSize) {
   const { stream, partition, window } = slice
   const claimableMs = deps.claimableMs()
+  const latest = deps.wallTimeAt(deps.clock.now())
+  const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(latest) })
+  const { servedAtMs, ...requests } = openRequests(slice, deps, meter, pageSize, latest)
+  const { pages } = requests
   let earlier: Promise<EarlierReadings> | undefined
+  return {
+    ...requests,
+    ...createFilterCheck(slice, pages, latest, readItem, deps),
+    readItem,
+    meter,
+    /** The range that the slice may claim to cover: nothing later than either clock when the service answered. */
+    covers: (): Window | undefined => {
+      const seenMs = Math.min(claimableMs, servedAtMs() ?? claimableMs)
+      return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
+    },
+    /** The same slice with a request for all rows, if the service's totals count all rows and so many can be read. */
+    widenToAll: async (total: number): Promise<Slice | undefined> => {
+      if (await isOfRange(pages)) return undefined
+      const requestWindow = { from: BEFORE_ALL.from, to: latest }
+      const last = await fetchUnlessRefused(ofRange(pages, requestWindow), Math.ceil(total / pageSize))
+      return 'refusal' in last || last.items.length === 0 ? undefined : { ...slice, requestWindow }
+    },
+    /** What the ledger records of earlier readings. It is read once. */
+    earlier: async (): Promise<EarlierReadings> => {
+      earlier ??= readEarlierReadings(deps.db, placeOf(slice), window === undefined)
+      return await earlier
+    },
+    reportPage: (rows: number, totalPages: number | undefined): void => {
+      deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })
+    },
+  }
+}
+
+/** The requests of a reading. Ranges end at `latest` if the service is known to serve none that end in the future. */
+function openRequests(slice: Slice, deps: RunDeps, { onAttempt }: CallMeter, pageSize: number, latest: WallTime) {
+  const { stream, partition } = slice
   let first: { readonly page: Page; readonly pageSize: number } | undefined
   let servedAtMs: number | undefined
-  /** Whether the service is known to filter by whole days. */
-  let filtersByDay = false
-  /** Whether the service is known to filter by a time that rows do not show. */
-  let filtersByOtherTime = false
-  const latest = deps.wallTimeAt(deps.clock.now())
   /** Applies to all requests of this reading, even if other readings learn more meanwhile. */
   const endsNow = stream.timeColumns.length === 1 || deps.rangeEnds.get(stream.name) === 'now'
-  const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(latest) })
   const pages: PageReading = {
     fetchPage: async (request, context) => {
       if (request.page === 1 && request.list === pages.list && request.pageSize === first?.pageSize) {
@@ -51,35 +81,12 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     list: { stream, partition, window: widen(slice) },
     pageSize,
     readAhead: deps.readAhead,
-    context: { signal: deps.signal, onAttempt: meter.onAttempt },
-  }
-  /** Whether a request for the minute of the first stray row returns it, or returns its day in the order of time. */
-  const strayComesByMinute = async (rows: readonly Row[]): Promise<boolean> => {
-    const { from, to } = pages.list.window ?? { from: 0, to: 0 }
-    const minutesOf = (those: readonly Row[]) => minutesWithin({ from: 0, to: Infinity }, those, stream, deps.timeZone)
-    const at = minutesOf(rows).find((each) => each < from || each > to) ?? 0
-    const list = { ...pages.list, window: widen({ window: { from: at, to: at + MINUTE } }) }
-    const page = await fetchUnlessRefused({ ...pages, list }, 1)
-    const minutes = minutesOf('refusal' in page ? [] : rowsOf(page, readItem))
-    const span = (minutes.at(-1) ?? 0) - (minutes[0] ?? 0)
-    const isOfDay = Math.abs(span) > 2 * GAP && minutes.every((each) => floorToDay(each) === floorToDay(at))
-    return minutes.includes(at) || (isOfDay && minutes.toSorted((a, b) => (a - b) * span).join() === minutes.join())
-  }
-  const isFutureEmpty = async (): Promise<boolean> => {
-    const later = { from: latest + 2 * MINUTE, to: latest + 2 * DAY }
-    const future = { ...pages, fetchPage: deps.fetchPage, list: { ...pages.list, window: later } }
-    const page = await fetchUnlessRefused(future, 1)
-    return !('refusal' in page) && page.items.length === 0
+    context: { signal: deps.signal, onAttempt },
   }
   return {
     pages,
-    readItem,
-    meter,
-    /** The range that the slice may claim to cover: nothing later than either clock when the service answered. */
-    covers: (): Window | undefined => {
-      const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
-      return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
-    },
+    /** When the service sent its first answer, by its own clock; undefined if it did not say. */
+    servedAtMs: () => servedAtMs,
     /**
      * Whether a range that ends in the future and was refused, or returned nothing, has at least `fewest` rows if it
      * ends now. If so, all ranges of the stream end now in this run. Visits have no other reason to end now, because
@@ -88,23 +95,14 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     mustEndNow: async (from: WallTime, fewest: number): Promise<boolean> => {
       const { to = 0 } = pages.list.window ?? {}
       if (to <= latest || endsNow || deps.rangeEnds.get(stream.name) === 'later') return false
-      const list = listUntil({ ...pages.list, window: { from, to } }, latest)
-      const page = await fetchUnlessRefused({ ...pages, list }, 1)
+      const page = await fetchUnlessRefused(ofRange(pages, { from, to: Math.max(from, latest) }), 1)
       if ('refusal' in page || page.items.length < fewest) return false
       deps.rangeEnds.set(stream.name, 'now')
       return true
     },
-    /** The same slice with a request for all rows, if the service's totals count all rows and so many can be read. */
-    widenToAll: async (total: number): Promise<Slice | undefined> => {
-      if (await isOfRange(pages)) return undefined
-      const requestWindow = { from: BEFORE_ALL.from, to: latest }
-      const list = { ...pages.list, window: requestWindow }
-      const last = await fetchUnlessRefused({ ...pages, list }, Math.ceil(total / pageSize))
-      return 'refusal' in last || last.items.length === 0 ? undefined : { ...slice, requestWindow }
-    },
     /** Fetches page 1, and keeps it for the next request for it. */
     firstPage: async (): Promise<Page> => {
-      first = { page: await fetchByNumber(pages, 1), pageSize: pages.pageSize }
+      first = { page: await fetchByNumber(pages, 1), pageSize }
       return first.page
     },
     /** @returns this page size if the service accepts it, or else a named one: the largest in the second attempt */
@@ -117,43 +115,59 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       first = { page, pageSize: size }
       return size
     },
-    /** What the ledger records of earlier readings. It is read once. */
-    earlier: async (): Promise<EarlierReadings> => {
-      earlier ??= readEarlierReadings(deps.db, placeOf(slice), window === undefined)
-      return await earlier
-    },
+  }
+}
+
+/** Checks that the service filters by the requested range, and remembers how. */
+function createFilterCheck(slice: Slice, pages: PageReading, latest: WallTime, readItem: ItemReader, deps: RunDeps) {
+  const { stream, window } = slice
+  // What is known of the service: whether it filters by whole days, and whether by a time that rows do not show.
+  let filtersByDay = false
+  let filtersByOtherTime = false
+  return {
     /**
-     * Fails if most rows of a page lie outside of the requested range. If the service filters by whole days, all rows
-     * of its first and last day are accepted, if one comes when its own minute is requested (not checked if calls are
-     * few, as rows with an id do no harm). Rows with an id may also be filtered by a time that they do not show, such
-     * as when they were written. It must then count no rows of long ago, nor of the future (as in another time zone).
-     * @throws LivehouseError `paging.ignored`
+     * Fails if most rows of a page lie outside of the requested range. All rows of its first and last day are accepted
+     * if the service filters by whole days (not checked if calls are few, as rows with an id do no harm), and all rows
+     * with an id if it filters by another time. @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
       if (window === undefined || filtersByOtherTime) return
       const strays = (byDay: boolean) => straysOf(pages.list, rows, deps.timeZone, byDay)
       if (strays(filtersByDay).length === 0) return
       const mayAsk = stream.isBudgeted !== true
-      if (!filtersByDay && strays(true).length === 0 && (!mayAsk || (await strayComesByMinute(rows))))
-        filtersByDay = true
-      else if (mayAsk && stream.identity === undefined && (await isOfRange(pages)) && (await isFutureEmpty()))
+      const mayBeByDay = !filtersByDay && strays(true).length === 0
+      if (mayBeByDay && (!mayAsk || (await comesByMinute(rows, pages, readItem, deps.timeZone)))) filtersByDay = true
+      else if (mayAsk && stream.identity === undefined && (await isByOtherTime(pages, latest, deps.fetchPage)))
         filtersByOtherTime = true
       else throw filterIgnored(pages.list, strays(filtersByDay), rows.length)
     },
     /** Whether parts of the slice would be as large as the slice: the service filters by days, and it lies in one. */
     isOneDay: (): boolean => filtersByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,
-    reportPage: (rows: number, totalPages: number | undefined): void => {
-      deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })
-    },
   }
 }
 
-/** The readable rows of a page. */
-export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
-  return page.items.flatMap((item) => {
-    const read = readItem(item, page)
-    return read.kind === 'row' ? [read.row] : []
-  })
+/** Whether a request for the minute of the first stray row returns it, or returns its day in the order of time. */
+async function comesByMinute(rows: readonly Row[], pages: PageReading, readItem: ItemReader, timeZone: string) {
+  const { stream, window: { from, to } = { from: 0, to: 0 } } = pages.list
+  const minutesOf = (those: readonly Row[]) => minutesWithin({ from: 0, to: Infinity }, those, stream, timeZone)
+  const at = minutesOf(rows).find((each) => each < from || each > to) ?? 0
+  const minute = widen({ window: { from: at, to: at + MINUTE } })
+  const page = await fetchUnlessRefused(ofRange(pages, minute), 1)
+  const minutes = minutesOf('refusal' in page ? [] : rowsOf(page, readItem))
+  const span = (minutes.at(-1) ?? 0) - (minutes[0] ?? 0)
+  const isOfDay = Math.abs(span) > 2 * GAP && minutes.every((each) => floorToDay(each) === floorToDay(at))
+  return minutes.includes(at) || (isOfDay && minutes.toSorted((a, b) => (a - b) * span).join() === minutes.join())
+}
+
+/**
+ * Whether the service filters by a time that rows do not show, such as when they were written. It must then count none
+ * of long ago, and have none of the future (as in another time zone).
+ */
+async function isByOtherTime(pages: PageReading, latest: WallTime, fetchPage: FetchPage): Promise<boolean> {
+  if (!(await isOfRange(pages))) return false
+  const later = { from: latest + 2 * MINUTE, to: latest + 2 * DAY }
+  const page = await fetchUnlessRefused(ofRange({ ...pages, fetchPage }, later), 1)
+  return !('refusal' in page) && page.items.length === 0
 }
 
 /** Whether a page is refused, or fails, as it does at some services behind the last page. Neither proves an end. */
@@ -181,30 +195,16 @@ export function createCallMeter() {
 export const MIN_ROWS = 10
 /** Page sizes that the interface names, other than the largest (API 8). Some services accept only these. */
 export const NAMED_SIZES: readonly number[] = [50, 20, MIN_ROWS]
-/** No service clamps pages to this few rows, so they are the whole list, whatever its total. */
-export const MAX_ROWS_UNCUT = 2
 
-/** How to read the pages of a list. */
-export interface PageReading {
-  readonly fetchPage: FetchPage
-  readonly list: ListRequest
-  /** The requested page size. The service may clamp it. */
-  readonly pageSize: number
-  readonly readAhead: ReadAhead
-  readonly context: CallContext
+/** The reading of another range of the same list. */
+export function ofRange(pages: PageReading, window: Window | undefined): PageReading {
+  return { ...pages, list: { ...pages.list, window } }
 }
 
 /** Fetches a page of a list. @param number from 1 */
-export async function fetchByNumber(
-  { fetchPage, list, pageSize, context }: PageReading,
-  number: number,
-): Promise<Page> {
+export async function fetchByNumber(pages: PageReading, number: number): Promise<Page> {
+  const { fetchPage, list, pageSize, context } = pages
   return await fetchPage({ list, page: number, pageSize }, context)
-}
-
-/** A page that the service refuses, although it may exist. */
-export interface RefusedPage {
-  readonly refusal: unknown
 }
 
 /**
@@ -245,6 +245,5 @@ export async function isOfRange(pages: PageReading): Promise<boolean> {
 
 /** The service's total of exactly this range. */
 export async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
-  const list = { stream: pages.list.stream, partition: pages.list.partition, window }
-  return (await fetchByNumber({ ...pages, pageSize: MIN_ROWS, list }, 1)).total ?? 0
+  return (await fetchByNumber({ ...ofRange(pages, window), pageSize: MIN_ROWS }, 1)).total ?? 0
 }

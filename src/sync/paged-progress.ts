@@ -6,7 +6,7 @@ import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine/quarantine.ts'
 import { duplicatesOf, freshestOf } from './judge-walk.ts'
 import { liesWithin } from './windows.ts'
-import { MAX_ROWS_UNCUT } from './page-reading.ts'
+import { MAX_ROWS_UNCUT } from './read-pages.ts'
 import type { Slice } from './slice-work.ts'
 import { type HeldRow, startWalk, type WalkSummary } from './walk.ts'
 

@@ -5,10 +5,12 @@ import { LivehouseError } from '../core/errors.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import { describeList } from '../core/slice.ts'
 import { areSameItems } from '../core/text.ts'
-import type { PageReading, RefusedPage } from './page-reading.ts'
-import { fetchByNumber, fetchUnlessRefused, isRefusedPage, MAX_ROWS_UNCUT } from './page-reading.ts'
-import type { PageShare, ReadAhead } from './slice-work.ts'
+import { fetchByNumber, fetchUnlessRefused, isRefusedPage } from './page-reading.ts'
+import type { PageReading, PageShare, ReadAhead, RefusedPage } from './slice-work.ts'
 import type { Walk } from './walk.ts'
+
+/** No service clamps pages to this few rows, so they are the whole list, whatever its total. */
+export const MAX_ROWS_UNCUT = 2
 
 /**
  * Reads every page of a list with a total, in order; the pages after the first are fetched concurrently. No stop

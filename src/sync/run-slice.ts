@@ -4,11 +4,10 @@ import { DAY } from '../core/wall-clock.ts'
 import { readLastPageSizes } from '../ledger/slices/earlier-readings.ts'
 import { readMissedRows } from '../store/load/table-part.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
-import { countHidden, cutShortened, cutSlice, mostPagesUncut } from './cut-slice.ts'
+import { cutShortened, cutSlice, mostPagesUncut } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
-import type { ReadResult, Extraction, FoundRows } from './judge-walk.ts'
-import { acceptShortfall, compareWithEarlier, isConclusive, MAX_READINGS } from './judge-walk.ts'
+import { acceptShortfall, compareWithEarlier, isConclusive, judgeHidden, MAX_READINGS } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
 import { type CallMeter, createCallMeter, MIN_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
 import {
@@ -21,7 +20,7 @@ import {
   shortfall,
 } from './record-slice.ts'
 import { announceParts, cutToServed, mayBeTooLong, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
+import type { Extraction, FoundRows, ReadResult, RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
 import { isReadTwice, newestAt, MIN_WINDOW } from './windows.ts'
 
@@ -185,17 +184,6 @@ export async function extractSlice(
   if (parts === undefined) return read
   await loader.drain()
   return { kind: 'cut', parts }
-}
-
-/** Judges a list whose reversed order shows rows that did not come: it is short by at least these. */
-async function judgeHidden(extraction: Extraction, reading: SliceReading): Promise<Extraction> {
-  const hidden = await countHidden(extraction, reading)
-  const { totals } = extraction.summary
-  if (hidden === 0 || totals === undefined) return extraction
-  const start = `the source says ${totals.largest}, and as many came, but in reverse order it starts with`
-  const reason = `${start} ${hidden} other rows: it limits how many it serves, or some left meanwhile`
-  const summary = { ...extraction.summary, totals: { ...totals, largest: totals.largest + hidden } }
-  return { ...extraction, summary, verdict: { proof: 'short', reason } }
 }
 
 async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<ReadResult> {

@@ -4,11 +4,10 @@ import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { readHeadersSeen, readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices/slices.ts'
-import type { FoundRows } from './judge-walk.ts'
 import type { Plans, QuestionsOf } from './plan-slices.ts'
 import { createCallMeter, fetchByNumber, openReading } from './page-reading.ts'
 import { type RunOptions, runPhases } from './run-phases.ts'
-import type { RunDeps } from './slice-work.ts'
+import type { FoundRows, RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
 
 /** How long the signups of a questionnaire are still read after it has left the list. */

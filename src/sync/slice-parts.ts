@@ -4,9 +4,8 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
-import type { PageReading, SliceReading } from './page-reading.ts'
-import { countIn, fetchUnlessRefused, isRefusedPage, widen } from './page-reading.ts'
-import type { Slice } from './slice-work.ts'
+import { countIn, fetchUnlessRefused, isRefusedPage, ofRange, type SliceReading, widen } from './page-reading.ts'
+import type { PageReading, Slice } from './slice-work.ts'
 import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, MIN_WINDOW } from './windows.ts'
 
 /** The part of a slice over a part of its window. */
@@ -135,10 +134,8 @@ export async function cutToServed(
   error: unknown,
 ): Promise<readonly Slice[]> {
   if (!mayBeTooLong(error) || window === undefined) throw error
-  const newest = (length: number): PageReading => {
-    const range = widen({ window: { from: window.to - length, to: window.to } })
-    return { ...pages, list: { ...pages.list, window: range } }
-  }
+  const newest = (length: number): PageReading =>
+    ofRange(pages, widen({ window: { from: window.to - length, to: window.to } }))
   let [served, refused] = [lengthAsked(1), window.to - window.from]
   const day = refused > served ? await fetchUnlessRefused(newest(served), 1, mayBeTooLong) : { refusal: error }
   if ('refusal' in day) {

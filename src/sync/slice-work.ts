@@ -1,12 +1,14 @@
 import type PQueue from 'p-queue'
+import type { Row } from '../core/column.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import type { FetchPage } from '../core/page.ts'
+import type { CallContext, FetchPage, ListRequest } from '../core/page.ts'
 import type { ReportProgress } from '../core/outcome.ts'
-import type { Partition, Window } from '../core/slice.ts'
+import type { Partition, Proof, Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
+import type { WalkSummary } from './walk.ts'
 
 /** A unit of extraction: a range of a partition of a stream, or a whole list. */
 export interface Slice {
@@ -40,6 +42,42 @@ export interface Slice {
    */
   readonly search?: { cuts: number; proven: number } | undefined
 }
+
+/** What a walk proves, with a reason if it is neither `verified` nor `unverifiable`. */
+export interface Verdict {
+  readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
+  readonly reason: string | undefined
+  /** Whether the list did not change while it was read, yet some rows came twice and others did not come. */
+  readonly isStill?: boolean
+  /** False if it is `short` because the list kept moving, so that the number of missing rows is unknown. */
+  readonly isAtRest?: boolean
+}
+
+/** The rows that a reading found at the source, by key (without the parts that the partition determines). */
+export interface FoundRows {
+  /** The number of rows in the window, or in the whole walk if there is none. */
+  readonly count: number
+  readonly has: (key: string) => boolean
+}
+
+/** A slice that was read. The loader has its rows, except later rows of a key that came more than once. */
+export interface Extraction {
+  readonly summary: WalkSummary
+  readonly verdict: Verdict
+  readonly found: FoundRows
+  /** Rows without an id from a short reading. They are written only if an operator has accepted the shortfall. */
+  readonly unproven?: readonly Row[]
+  /** For rows without an id, the number of rows on the largest page; undefined if there was only one page. */
+  readonly pageSize?: number | undefined
+  /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined if there are none. */
+  readonly title: string | undefined
+}
+
+/** A slice that was read, or that is cut into parts which must still be read. */
+export type ReadResult =
+  /** `rows` are the rows that came; only their times if they have a key. */
+  | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
+  | { readonly kind: 'cut'; readonly parts: readonly Slice[]; readonly hasMoved?: boolean }
 
 /** The dependencies that all slices of a run share. */
 export interface RunDeps {
@@ -85,4 +123,19 @@ export interface PageShare {
   /** How many pages the list may request or hold now, including the next one; at least 1. */
   readonly pages: () => number
   readonly end: () => void
+}
+
+/** How to read the pages of a list. */
+export interface PageReading {
+  readonly fetchPage: FetchPage
+  readonly list: ListRequest
+  /** The requested page size. The service may clamp it. */
+  readonly pageSize: number
+  readonly readAhead: ReadAhead
+  readonly context: CallContext
+}
+
+/** A page that the service refuses, although it may exist. */
+export interface RefusedPage {
+  readonly refusal: unknown
 }

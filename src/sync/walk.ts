@@ -171,6 +171,14 @@ export function declaredText(row: Row): string {
   return jsonText({ ...row, extra: null })
 }
 
+/** The readable rows of a page. */
+export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
+  return page.items.flatMap((item) => {
+    const read = readItem(item, page)
+    return read.kind === 'row' ? [read.row] : []
+  })
+}
+
 /** Makes a function that returns the key of a row within its partition, as text. */
 export function rowKey(stream: Stream): (row: Row) => string {
   const column = rowKeyColumn(stream)
