@@ -6,10 +6,10 @@ import type { Stream } from '../core/stream.ts'
 import { areSameItems } from '../core/text.ts'
 import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { findLatestMinute } from '../store/load/table-part.ts'
-import { fetchByNumber, fetchUnlessRefused, MIN_ROWS, isOfRange, type SliceReading, widen } from './page-reading.ts'
+import { fetchUnlessRefused, isOfRange, MIN_ROWS, ofRange, type SliceReading, widen } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
 import { announceParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
-import type { PageReading, RunDeps, Slice } from './slice-work.ts'
+import type { PageReading, RefusedPage, RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowsOf } from './walk.ts'
 import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, MIN_WINDOW } from './windows.ts'
 
@@ -74,7 +74,7 @@ export async function cutSlice(
   if (count !== undefined && rows.length === 0 && !(await isOfRange(pages))) return undefined
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
-  await requireFoundByTime(slice, sample ?? first, reading, timeZone)
+  await requireFoundByTime(slice, sample ?? first, reading)
   return await announceParts(slice, halveSlice({ ...slice, isFound: true }, rows, timeZone), first.total ?? 0, pages)
 }
 
@@ -94,20 +94,19 @@ async function fetchFarPage(pages: PageReading, mostPages: number, isFirst: (pag
  * shows, or in another time zone, no row comes; after a cut, rows near each bound would then be in no part.
  * @throws LivehouseError `paging.ignored`
  */
-async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, reading: SliceReading, timeZone: string) {
-  const { pages, readItem } = reading
+async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, reading: SliceReading) {
+  const { pages, readItem, timeZone } = reading
   const rows = stream.identity && !isFound ? rowsOf(shown, readItem) : []
   const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   const time = times[Math.ceil(times.length / 2) - 1]
   if (time === undefined) return
   const from = floorToMinute(time)
   const minute = { from, to: from + MINUTE }
-  const list = { ...pages.list, window: widen({ window: minute }) }
-  const page = await fetchUnlessRefused({ ...pages, list }, 1)
+  const page = await fetchFirst(minute, reading)
   // More rows may follow a full page.
   if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, shown.items.length)) return
-  if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
-  const call = describeList(list)
+  if (hasRowsOf(minute, page, reading)) return
+  const call = describeList(ofRange(pages, widen({ window: minute })).list)
   const evidence = `a row of ${formatWallTime(from)} does not come when that minute is requested`
   const effect = 'The list is too long to be read at once, and cannot be cut by time'
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
@@ -117,12 +116,9 @@ async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, readi
 
 /** Fetches a page only to look at its times; undefined if it is not served, as the reading will report the error. */
 async function fetchSample(pages: PageReading, number: number): Promise<Page | undefined> {
-  try {
-    return await fetchByNumber(pages, number)
-  } catch (error) {
-    if (pages.context.signal.aborted || hasCode(error, 'api.unreachable')) throw error
-    return undefined
-  }
+  const isIgnored = (error: unknown) => !pages.context.signal.aborted && !hasCode(error, 'api.unreachable')
+  const page = await fetchUnlessRefused(pages, number, isIgnored)
+  return 'refusal' in page ? undefined : page
 }
 
 /** Only this many of the newest days of a long range are requested again for rows behind its latest one. */
@@ -130,24 +126,24 @@ const NEWEST_DAYS = 28
 /** A range is long if it exceeds the lookback of its stream by more than this, which the range of a night does not. */
 export const NIGHT_DAYS = 2
 
+type WindowSlice = Slice & { readonly window: Window }
+
 /**
  * Cuts a range of which the service may have served only a part: a long range, or one whose number of rows may be the
- * most that the service serves. The part before the earliest row is requested by itself, and so is the part behind the
- * latest row. In a long range that is only its newest days, and nothing if the service has served those of an equally
- * long range before. If a new row comes, the range is cut, and each part is read and checked in the same way. A refusal
- * shows nothing, nor do rows outside of the requested range. If a range of any length is empty, the minute of a row in
- * the warehouse is requested: some services return nothing for a range that is too long.
+ * most that the service serves. Each part whose rows may not have come is requested by itself. If a new row comes, the
+ * range is cut, and each part is read and checked in the same way. A refusal shows nothing, nor do rows outside of the
+ * requested range. If a range of any length is empty, the minute of a row in the warehouse is requested: some services
+ * return nothing for a range that is too long.
  * @param answer all rows that came, also outside of the window, and the number of items
  * @returns undefined if nothing more came
  */
 export async function cutShortened(
-  slice: Slice & { readonly window: Window },
+  slice: WindowSlice,
   answer: { readonly rows: readonly Row[]; readonly received: number },
   reading: SliceReading,
   { db, timeZone, longestServed }: Pick<RunDeps, 'db' | 'timeZone' | 'longestServed'>,
 ): Promise<readonly Slice[] | undefined> {
-  const { window, stream, covers, isShortened = false } = slice
-  const { pages, readItem } = reading
+  const { window, stream, isShortened = false } = slice
   const length = window.to - window.from
   // With a total, a round number of rows is not suspicious.
   const isLimited = !stream.isCounted && mayBeLimit(answer.received)
@@ -158,57 +154,93 @@ export async function cutShortened(
   const minutes = minutesWithin(window, answer.rows, stream, timeZone)
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
   // Only rows of the warehouse show where to look beyond a gap that is longer than the ranges that the service serves.
-  const heldMinute = await findLatestMinute(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
-  const ask = async (range: Window) =>
-    await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: widen({ window: range }) } }, 1)
-  const isShown = (page: Awaited<ReturnType<typeof ask>>, within: Window) =>
-    !('refusal' in page) && minutesWithin(within, rowsOf(page, readItem), stream, timeZone).length > 0
-  if (isEmpty && heldMinute && length > MIN_WINDOW && isShown(await ask(heldMinute), heldMinute))
+  const held = await findLatestMinute(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
+  if (isEmpty && held && length > MIN_WINDOW && hasRowsOf(held, await fetchFirst(held, reading), reading))
     return toSlices({ ...slice, isShortened: true }, cutWindow(window, 2))
   if (!isLong) return undefined
   const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
-  const isCutOff = minutes.length > 0 && (isLimited || isShortened)
-  const served = longestServed.get(stream.name) ?? 0
-  const longest = !isShortened && latest >= window.to - DAY ? Math.max(served, length) : served
+  const comesToItsEnd = !isShortened && latest >= window.to - DAY
+  const longest = Math.max(longestServed.get(stream.name) ?? 0, comesToItsEnd ? length : 0)
   longestServed.set(stream.name, longest)
-  const beforeHeld = { from: window.from, to: heldMinute?.to ?? window.from }
-  const head = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
-  const { to } = covers ?? window
-  const newestLength = Math.max(MINUTE, Math.min(NEWEST_DAYS * DAY, floorToMinute(length / 2)))
+  const isCutOff = minutes.length > 0 && (isLimited || isShortened)
+  // The newest days of this range have come, or in this run those of another one at least as long.
   const isServed = !isCutOff && !isShortened && length <= longest
-  const newestFrom = isCutOff ? latest + GAP : Math.max(latest + GAP, window.to - newestLength)
-  const tail = { from: isServed ? to : newestFrom, to }
-  // The minute in which the answer ended may be incomplete, so it belongs to the part that did not come.
-  const cutAt = (at: WallTime, round: (days: number) => number) => cutWindowAt(window, [cutTime(window, at, round)])
-  const equalParts = cutWindow(window, Math.ceil(length / newestLength))
-    .slice(1)
-    .map((part) => cutTime(window, part.to))
-  const sides = [
-    { unseen: beforeHeld, request: beforeHeld, parts: cutAt(beforeHeld.to, Math.ceil) },
-    { unseen: head, request: { ...head, to: head.to - GAP }, parts: cutAt(earliest + MINUTE, Math.ceil) },
-    {
-      unseen: { from: latest + MINUTE, to },
-      request: tail,
-      parts: isCutOff ? cutAt(latest, Math.floor) : cutWindowAt(window, equalParts),
-    },
+  const unseenParts = [
+    ...(held ? [partUpToHeld(window, held)] : []),
+    ...(minutes.length > 0 ? [partBefore(window, earliest)] : []),
+    ...(isServed ? [] : [partBehind(slice, latest, isCutOff)]),
   ]
-  for (const { unseen, request, parts } of sides) {
-    if (request.to - request.from <= MIN_WINDOW) continue
-    // A service that filters by days also returns the rest of the first and last day, which may fill the page.
-    const wholeDays = { from: Math.ceil(request.from / DAY) * DAY, to: floorToDay(request.to) - GAP }
-    for (const range of wholeDays.to - wholeDays.from > MIN_WINDOW ? [request, wholeDays] : [request]) {
-      const page = await ask(range)
-      if (isShown(page, unseen)) return toSlices({ ...slice, isShortened: true }, parts)
-      if ('refusal' in page || page.items.length < MIN_ROWS) break
-    }
-  }
+  for (const part of unseenParts)
+    if (await bringsRows(part, reading)) return toSlices({ ...slice, isShortened: true }, part.cut)
   // The warehouse has no row to look for, so shorter ranges are tried.
-  for (const days of isEmpty && !isServed && !isShortened ? [7, 1] : []) {
+  return isEmpty && !isServed && !isShortened ? await cutToServedDays(slice, reading) : undefined
+}
+
+/** A part of a window whose rows may not have come, what to request for it, and how to cut the window if any come. */
+interface UnseenPart extends Readonly<Record<'unseen' | 'request', Window>> {
+  readonly cut: readonly Window[]
+}
+
+/** The part up to the latest row that the warehouse holds before those that came. */
+function partUpToHeld(window: Window, { to }: Window): UnseenPart {
+  const part = { from: window.from, to }
+  return { unseen: part, request: part, cut: cutWindowAt(window, [cutTime(window, to, Math.ceil)]) }
+}
+
+/** The part before the earliest row. The minute of a row may be incomplete, so it belongs to the part beside it. */
+function partBefore(window: Window, earliest: WallTime): UnseenPart {
+  const { from } = window
+  const cut = cutWindowAt(window, [cutTime(window, earliest + MINUTE, Math.ceil)])
+  return { unseen: { from, to: earliest }, request: { from, to: earliest - GAP }, cut }
+}
+
+/** The part behind the latest row; only its newest days if nothing shows that the answer was cut off there. */
+function partBehind({ window, covers }: WindowSlice, latest: WallTime, isCutOff: boolean): UnseenPart {
+  const { to } = covers ?? window
+  const unseen = { from: latest + MINUTE, to }
+  const request = { from: latest + GAP, to }
+  if (isCutOff) return { unseen, request, cut: cutWindowAt(window, [cutTime(window, latest, Math.floor)]) }
+  const length = window.to - window.from
+  const newest = Math.max(MINUTE, Math.min(NEWEST_DAYS * DAY, floorToMinute(length / 2)))
+  const equalParts = cutWindow(window, Math.ceil(length / newest)).slice(1)
+  const bounds = equalParts.map((part) => cutTime(window, part.to))
+  return { unseen, request: { from: Math.max(request.from, window.to - newest), to }, cut: cutWindowAt(window, bounds) }
+}
+
+/** Whether a request for a part of a window brings rows of it. */
+async function bringsRows({ unseen, request }: UnseenPart, reading: SliceReading): Promise<boolean> {
+  if (request.to - request.from <= MIN_WINDOW) return false
+  // A service that filters by days also returns the rest of the first and last day, which may fill the page.
+  const wholeDays = { from: Math.ceil(request.from / DAY) * DAY, to: floorToDay(request.to) - GAP }
+  for (const range of wholeDays.to - wholeDays.from > MIN_WINDOW ? [request, wholeDays] : [request]) {
+    const page = await fetchFirst(range, reading)
+    if (hasRowsOf(unseen, page, reading)) return true
+    if ('refusal' in page || page.items.length < MIN_ROWS) return false
+  }
+  return false
+}
+
+/** Cuts an empty window into weeks or days, if the service returns rows for the newest one. */
+async function cutToServedDays(slice: WindowSlice, reading: SliceReading) {
+  const { window, covers, stream } = slice
+  const { to } = covers ?? window
+  for (const days of [7, 1]) {
     const newestDays = { from: to - lengthAsked(days), to }
-    const page = await ask(newestDays)
-    if ('refusal' in page || !isShown(page, newestDays)) continue
-    await requireFoundByTime(slice, page, reading, timeZone)
+    const page = await fetchFirst(newestDays, reading)
+    if ('refusal' in page || !hasRowsOf(newestDays, page, reading)) continue
+    await requireFoundByTime(slice, page, reading)
     return toSlices({ ...slice, isFound: true }, cutToLength(window, lengthAsked(days), stream))
   }
   return undefined
+}
+
+/** Fetches page 1 of a range. */
+async function fetchFirst(window: Window, { pages }: SliceReading): Promise<Page | RefusedPage> {
+  return await fetchUnlessRefused(ofRange(pages, widen({ window })), 1)
+}
+
+/** Whether a page has rows of a range. */
+function hasRowsOf(range: Window, page: Page | RefusedPage, { pages, readItem, timeZone }: SliceReading): boolean {
+  if ('refusal' in page) return false
+  return minutesWithin(range, rowsOf(page, readItem), pages.list.stream, timeZone).length > 0
 }

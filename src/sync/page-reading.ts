@@ -34,6 +34,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     ...createFilterCheck(slice, pages, latest, readItem, deps),
     readItem,
     meter,
+    timeZone: deps.timeZone,
     /** The range that the slice may claim to cover: nothing later than either clock when the service answered. */
     covers: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs() ?? claimableMs)
