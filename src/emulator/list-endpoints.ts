@@ -2,15 +2,8 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import { refusals } from './answer.ts'
 import type { Envelope, ListEndpoint, QueryResult, Service } from './endpoint.ts'
 import type { ListQuery, ParamReader } from './params.ts'
-import {
-  accountEnvelope,
-  bareEnvelope,
-  listDefaults,
-  errcodeEnvelope,
-  listField,
-  resultsEnvelope,
-  serveRows,
-} from './list-page.ts'
+import { accountEnvelope, bareEnvelope, errcodeEnvelope, listField, resultsEnvelope } from './envelopes.ts'
+import { listDefaults, serveRows } from './list-page.ts'
 import type { Switches } from './switches.ts'
 import * as fields from './fields.ts'
 import { wireInteger, wireOffset } from './wire.ts'

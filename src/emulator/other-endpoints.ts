@@ -14,9 +14,8 @@ export function answerToken({ params }: Call, service: Service): Answer {
   const reader = createParamReader(params)
   const [grantType, client, secret] = ['grant_type', 'appid', 'secret'].map((name) => reader.requiredText(name))
   if (grantType !== 'client_credential') reader.refuse(refusals.invalid('grant_type'))
-  if (client !== appId || secret !== appSecret) {
+  if (client !== appId || secret !== appSecret)
     reader.refuse({ code: 401001, message: 'Unauthorized user: appid or secret is wrong' })
-  }
   if (reader.refusal) return refuse('errcode', reader.refusal, switches.errcodeStatus)
   return jsonAnswer({ errcode: 1000, msg: 'OK', access_token: credentials.issueToken(), expire_time: tokenSeconds })
 }
