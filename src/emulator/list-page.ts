@@ -57,9 +57,8 @@ function servePage(
   const count = switches.hidesBehindTotal ? total : allRows
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const isBeyond = query.page > lastPage
-  if (isBeyond && switches.beyondLastPage === 'error') {
+  if (isBeyond && switches.beyondLastPage === 'error')
     return refuse(family, refusals.invalid('page'), switches.errcodeStatus)
-  }
   const repeats = { empty: undefined, error: undefined, 'repeat-first': 1, 'repeat-last': lastPage }
   const repeatedPage = isBeyond ? repeats[switches.beyondLastPage] : undefined
   const page = repeatedPage ?? query.page
@@ -95,13 +94,7 @@ export function serveRows<Row extends object>(
   rules: ListRules<Row>,
 ): QueryResult {
   const { keep = () => true, time, order = switches.rowOrder, identity, toWire, envelope } = rules
-  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = query
-  const { filterEnds } = switches
-  const isWithin = (at: WallTime): boolean =>
-    (at > from || (at === from && filterEnds !== 'exclusive')) && (at < to || (at === to && filterEnds === 'inclusive'))
-  const byTime = rules.rank ?? time ?? (() => 0)
-  const rank =
-    order === 'shuffled' ? (row: Row) => hashText(identity(row)) : order.startsWith('time') ? byTime : () => 0
+  const rank = rankIn(order, rules)
   const direction = order.endsWith('-desc') ? -1 : 1
   const compare = (a: Row, b: Row): number => {
     const [left, right] = [rank(a), rank(b)]
@@ -109,7 +102,8 @@ export function serveRows<Row extends object>(
   }
   const anyPage = { ...query, page: 0, pageSize: 0, echoPage: 0, echoPageSize: 0 }
   const rows = list.memoize(JSON.stringify([anyPage, switches]), () => {
-    const matches = list.rows.filter((row) => keep(row) && (time === undefined || isWithin(time(row)))).sort(compare)
+    const isIn = (row: Row) => keep(row) && (time === undefined || isWithin(time(row), query, switches))
+    const matches = list.rows.filter(isIn).sort(compare)
     return direction < 0 ? matches.reverse() : matches
   })
   /** Orders rows that sort equal differently for each page, as a database may. */
@@ -120,4 +114,16 @@ export function serveRows<Row extends object>(
   const items = (start: number, end: number) =>
     (switches.ties === 'by-page' ? shuffleTies(start, end) : rows).slice(start, end).map((row) => toWire(row))
   return { count: rows.length, items, envelope, version: list.version }
+}
+
+/** Whether a time lies in the range of a query. */
+function isWithin(at: WallTime, { from = -Infinity, to = Infinity }: ListQuery, { filterEnds }: Readonly<Switches>) {
+  const isAfterStart = at > from || (at === from && filterEnds !== 'exclusive')
+  return isAfterStart && (at < to || (at === to && filterEnds === 'inclusive'))
+}
+
+/** The value by which an order sorts rows; the same one for all rows if they stay in the order in which they came. */
+function rankIn<Row>(order: Switches['rowOrder'], { rank, time = () => 0, identity }: ListRules<Row>) {
+  if (order === 'shuffled') return (row: Row) => hashText(identity(row))
+  return order.startsWith('time') ? (rank ?? time) : () => 0
 }
