@@ -69,6 +69,12 @@ export function startWalk(
   let repeatsOnPage = 0
   let degraded = 0
 
+  /** Notes which of the declared fields an item has, and which of them are readable. */
+  const noteFields = (item: unknown, unread: readonly string[]): void => {
+    for (const field of absentFields) if (Object.hasOwn(Object(item), field)) absentFields.delete(field)
+    for (const field of unreadFields)
+      if (Object.hasOwn(Object(item), field) && !unread.includes(field)) unreadFields.delete(field)
+  }
   return {
     /** Reads a page; returns the rows whose keys are new in this walk and not held back. */
     add: (page: Page): readonly Row[] => {
@@ -78,11 +84,9 @@ export function startWalk(
       const rejectedHere: RejectedItem[] = []
       const keysHere = new Set<string>()
       for (const item of page.items) {
-        for (const field of absentFields) if (Object.hasOwn(Object(item), field)) absentFields.delete(field)
         const read = readItem(item, page)
         const unread = read.kind === 'row' ? read.unreadFields : expected
-        for (const field of unreadFields)
-          if (Object.hasOwn(Object(item), field) && !unread.includes(field)) unreadFields.delete(field)
+        noteFields(item, unread)
         if (read.kind === 'rejected') {
           const list = isKeyed && rejectedBefore.has(read.raw) ? rejectedAgain : rejectedHere
           list.push(read)
