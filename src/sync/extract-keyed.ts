@@ -1,8 +1,5 @@
 import type { Row } from '../core/column.ts'
 import type { Page } from '../core/page.ts'
-import { placeOf } from '../core/slice.ts'
-import { readDuplicates } from '../ledger/quarantine/quarantine.ts'
-import { rowKeyColumn } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import {
   accountedFor,
@@ -14,6 +11,7 @@ import {
   MAX_READINGS,
   MAX_WALKS,
   freshestOf,
+  readRepeatedKeys,
 } from './judge-walk.ts'
 import { isRefusal, type SliceReading } from './page-reading.ts'
 import { sizeOfReading } from './read-list.ts'
@@ -101,8 +99,7 @@ export async function extractKeyed(
       refusal = { error }
       beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
       served = Math.max(served, largest)
-      pageSize = sizeOfReading(served, attempt + 1)
-      while (pageSize > 2 && walk.summary().received % pageSize === 0) pageSize -= 1
+      pageSize = sizeWithShortEnd(sizeOfReading(served, attempt + 1), walk.summary().received)
       continue
     }
 
@@ -144,6 +141,13 @@ export async function extractKeyed(
     const extraction = conclude(slice, last, all, { ...judged, attempt })
     return { kind: 'read', extraction, rows: [...timesOfWalk, ...freshest] }
   }
+}
+
+/** Makes a page size smaller, but not than 2, until the last of `rows` rows does not fill its page. */
+function sizeWithShortEnd(size: number, rows: number): number {
+  let pageSize = size
+  while (pageSize > 2 && rows % pageSize === 0) pageSize -= 1
+  return pageSize
 }
 
 /** The results of all walks over a slice together. `keys` is missing until the first walk has ended. */
@@ -237,11 +241,4 @@ function conclude(
   if (isClaimed && isUntrue && mayBeHalved(window))
     return { ...extraction, verdict: { proof: 'short', reason: verdict.reason, isAtRest: false } }
   return { ...extraction, verdict }
-}
-
-/** Reads the keys that had real duplicates in an earlier reading of the list. */
-async function readRepeatedKeys(slice: Slice, { db }: RunDeps): Promise<readonly string[]> {
-  const source = slice.stream.columns[rowKeyColumn(slice.stream)]?.source
-  const values = await readDuplicates(db, placeOf(slice))
-  return values.map((value) => String(source?.kind === 'field' ? source.parse(value) : value))
 }

@@ -4,7 +4,7 @@ import type { RejectedItem } from '../core/page.ts'
 import { placeOf } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/slices/acceptances.ts'
-import { duplicateItem } from '../ledger/quarantine/quarantine.ts'
+import { duplicateItem, readDuplicates } from '../ledger/quarantine/quarantine.ts'
 import { findAgreeingReadings } from '../ledger/slices/earlier-readings.ts'
 import { countEarlierRows, rowKeyColumn } from '../store/load/table-part.ts'
 import { fetchUnlessRefused, type SliceReading } from './page-reading.ts'
@@ -123,6 +123,13 @@ export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonl
 export function keyField(stream: Stream): string {
   const source = stream.columns[rowKeyColumn(stream)]?.source
   return source?.kind === 'field' ? source.field : ''
+}
+
+/** Reads the keys that had real duplicates in an earlier reading of the list. */
+export async function readRepeatedKeys(slice: Slice, { db }: RunDeps): Promise<readonly string[]> {
+  const source = slice.stream.columns[rowKeyColumn(slice.stream)]?.source
+  const values = await readDuplicates(db, placeOf(slice))
+  return values.map((value) => String(source?.kind === 'field' ? source.parse(value) : value))
 }
 
 function freshestFirst({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly HeldRow[] {
