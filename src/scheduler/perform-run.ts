@@ -159,7 +159,7 @@ async function performRun(
   const end: EndedJobRun = isOver
     ? { status: 'ended', outcome: status, runId, error, finishedAt }
     : { status: 'interrupted', outcome: null, runId, error, finishedAt }
-  if (thrown !== undefined) log.error('job.failed', { job: job.name, reason: error, err: thrown })
+  if (thrown !== undefined && error !== null) log.error('job.failed', { job: job.name, reason: error, err: thrown })
   try {
     if (!(await endJobRun(db, run, end))) log.warn('job.overtaken', { job: job.name })
   } finally {

@@ -28,6 +28,7 @@ interface AttemptOptions {
   readonly afterMs?: number
   readonly number?: number
   readonly isLast?: boolean
+  readonly signal?: AbortSignal
   readonly runJob?: RunJob
   readonly handler?: typeof createRunHandler
 }
@@ -44,9 +45,9 @@ async function attempt(options: AttemptOptions = {}) {
   if (tick === undefined) throw new Error('the job should be due')
   const { id, data } = toDueJob({ job, tick })
   const clock = { now: () => DUE_MS + afterMs, sleep: async () => {} }
-  const { runJob = async () => okOutcome } = options
+  const { runJob = async () => okOutcome, signal = new AbortController().signal } = options
   const handle = handler({ db: database.db, clock, log, runJob })
-  const failed = await handle({ id, data, number, isLast }, new AbortController().signal).then(
+  const failed = await handle({ id, data, number, isLast }, signal).then(
     () => false,
     (error: unknown) => (error instanceof LivehouseError ? error.code : true),
   )
@@ -64,12 +65,14 @@ const stopByDatabase =
     errors: [{ stream: null, partition: null, code: 'db.refused', message: 'the database says so', sqlState }],
   })
 
-test('a run is recorded with its end and not repeated; one that throws is recorded as failed and logged', async () => {
+test('a run is recorded with its end and not repeated; one that throws is failed, unless it was interrupted', async () => {
   expect(await attempt()).toMatchObject({ failed: false, events: ['job.started', 'job.ended'] })
   expect(await attempt()).toEqual({ failed: false, events: [] })
   expect(await readRuns()).toEqual([{ status: 'ended', outcome: 'ok', error: null, attempts: 1 }])
   await sql`delete from livehouse_ops.job_runs`.execute(database.db)
   const runJob = async () => await Promise.reject(new Error('no luck'))
+  const interrupted = await attempt({ runJob, signal: AbortSignal.abort() })
+  expect(interrupted).toEqual({ failed: true, events: ['job.started', 'job.ended'] })
   expect(await attempt({ runJob })).toMatchObject({ failed: false, events: ['job.started', 'job.failed', 'job.ended'] })
   expect(await readRuns()).toMatchObject([{ status: 'ended', outcome: 'failed', error: 'no luck' }])
 })
@@ -104,15 +107,12 @@ test('a run that no attempt ended fails when the queue gives it up', async () =>
 })
 
 const LATE_MS = 16 * 60_000
-test('after the next tick, a run that was never started leaves no record', async () => {
-  expect(await attempt({ afterMs: LATE_MS })).toEqual({ failed: false, events: [] })
-  expect(await readRuns()).toEqual([])
-})
-
 test.each([
   [1, 'skipped', null],
   [2, 'ended', 'failed'],
-])('after the next tick, a run that was started %i times is %s', async (number, status, outcome) => {
+])('after the next tick, a run begun %i times is %s, and one never begun unknown', async (number, status, outcome) => {
+  expect(await attempt({ afterMs: LATE_MS })).toEqual({ failed: false, events: [] })
+  expect(await readRuns()).toEqual([])
   await attempt({ runJob: stopByDatabase() })
   await attempt({ number, afterMs: LATE_MS })
   const error = 'it was still unfinished when it was due again, 2026-11-21 02:15:00'
