@@ -103,7 +103,6 @@ async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, readi
   const from = floorToMinute(time)
   const minute = { from, to: from + MINUTE }
   const page = await fetchFirst(minute, reading)
-  // More rows may follow a full page.
   if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, shown.items.length)) return
   if (hasRowsOf(minute, page, reading)) return
   const call = describeList(ofRange(pages, widen({ window: minute })).list)

@@ -60,7 +60,6 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
     end: (proof: Proof, counts: Counts, error: unknown): void => {
       report({ kind: 'slice.ended', ...name })
       const fields = { ...name, proof, ...counts }
-      // The run reports an interruption once.
       if (isGreen(proof) || hasCode(error, 'run.interrupted')) return log.debug('slice.ended', fields)
       // For a LivehouseError the message is enough; any other error is a bug, and its stack is needed.
       const cause = error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }

@@ -86,7 +86,6 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   }
 }
 
-/** The state of reading a slice. */
 type Work = Awaited<ReturnType<typeof openWork>>
 
 async function openWork(slice: Slice, deps: RunDeps) {

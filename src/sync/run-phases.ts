@@ -196,7 +196,6 @@ function settle(
   } else {
     if (isFatal(result.error)) endRun(result.error)
     const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
-    // A partition stays put off, whatever the results of its slices in flight.
     if (isStuck && partition.state !== 'put off') partition.state = 'given up'
     options.onEnd?.(slice, result)
     tally.add(slice, result, deps.signal.aborted)
