@@ -6,7 +6,7 @@ import type { Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/slices/acceptances.ts'
 import { duplicateItem, readDuplicates } from '../ledger/quarantine/quarantine.ts'
 import { findAgreeingReadings } from '../ledger/slices/earlier-readings.ts'
-import { countEarlierRows, rowKeyColumn } from '../store/load/table-part.ts'
+import { countEarlierRows, findAbsent, rowKeyColumn } from '../store/load/table-part.ts'
 import { fetchUnlessRefused, type SliceReading } from './page-reading.ts'
 import type { Extraction, RunDeps, Slice, Verdict } from './slice-work.ts'
 import { declaredText, type HeldRow, rowKey, rowsOf, type WalkSummary } from './walk.ts'
@@ -148,7 +148,7 @@ export interface FullVerdict {
 
 interface Finding {
   readonly verdict: Verdict
-  readonly found: Pick<Extraction['found'], 'count'>
+  readonly found: Extraction['found']
   readonly summary: Pick<Extraction['summary'], 'totals' | 'distinct' | 'rejected'>
 }
 
@@ -187,8 +187,12 @@ export async function compareWithEarlier(
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
   // The announced number includes rows that lie outside of the window by one of their times.
   const came = accountedFor(summary)
-  const [count, expected] = isDrop(came, announced) ? [came, announced] : [found.count, Math.max(before, inserted)]
+  const isFewer = isDrop(came, announced)
+  const [count, expected] = isFewer ? [came, announced] : [found.count, Math.max(before, inserted)]
   if (!isDrop(count, expected)) return { ...verdict, isDrop: false }
+  // The visits of viewers who stay may end after the window by now, and yet have come.
+  const absent = isFewer ? undefined : await findAbsent(db, part, found.has)
+  if (absent && !isDrop(expected - absent.length, expected)) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
   // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / MIN_SHARE, now }

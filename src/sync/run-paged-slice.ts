@@ -207,7 +207,8 @@ function halvesOf(slice: Slice): readonly Slice[] {
 async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<FullVerdict> {
   const verdict = { proof: 'unverifiable', reason: undefined } as const
   const summary = { totals: undefined, distinct: keys.size, rejected: [] }
-  return await compareWithEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
+  const found = { count: foundRows, has: (key: string) => keys.has(key) }
+  return await compareWithEarlier(slice, { verdict, found, summary }, deps, undefined)
 }
 
 /** Extends the record of this run to the whole slice, from its first day on. */

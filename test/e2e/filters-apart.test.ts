@@ -64,7 +64,7 @@ test('a withdrawn gift is marked as removed even where only short ranges are ser
   expect(await readStreamTable(account.database.db, 'gifts', { isRemoved: true })).toHaveLength(1)
 })
 
-test('a list of ongoing visits, filtered by their end, is read in four calls', async () => {
+test('ongoing visits, filtered by their end, are read in four calls, and an hour later are no drop', async () => {
   const { emulator, clock, hoursAgo } = account
   emulator.switches.recordFilterTime = 'leave'
   const { channel, record } = firstRows(emulator)
@@ -76,6 +76,8 @@ test('a list of ongoing visits, filtered by their end, is read in four calls', a
   }
   emulator.faults.push({ effect: meanwhile(extendVisits), endpoint: 'userRecordList' })
   expect(await account.sync('watch_records')).toMatchObject({ code: 0, streams: { watch_records: { calls: 4 } } })
+  clock.nowMs += 3_600_000 - (clock.nowMs % 60_000)
+  expect(await account.sync('watch_records')).toMatchObject({ code: 0, errors: [] })
 })
 
 test.each([
