@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
+import { publishBi } from '../src/bi/publish/publish-bi.ts'
+import { refreshFigures } from '../src/bi/publish/refresh-figures.ts'
 import type { Row } from '../src/core/column.ts'
 import type { Database } from '../src/store/database.ts'
-import { refreshFigures } from '../src/bi/publish/refresh-figures.ts'
-import { publishBi } from '../src/bi/publish/publish-bi.ts'
+import { loadRows, prepareToLoad } from '../src/store/load/load.ts'
 import { migrateUp } from '../src/store/migrate.ts'
 import { watchRecords } from '../src/streams/watch-records.ts'
-import { loadRows, prepareToLoad } from '../src/store/load/load.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
-import { systemClock } from '../src/core/clock.ts'
-import type { Database } from '../src/store/database.ts'
 import { publishBi } from '../src/bi/publish/publish-bi.ts'
 import { publishForms } from '../src/bi/publish/publish-forms.ts'
-import { migrateUp } from '../src/store/migrate.ts'
+import { systemClock } from '../src/core/clock.ts'
 import { addPublishedForm } from '../src/ledger/questionnaires.ts'
+import type { Database } from '../src/store/database.ts'
+import { migrateUp } from '../src/store/migrate.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { breachesOf } from './helpers/architecture/check.ts'
-import { owners } from './helpers/architecture/rules.ts'
 import { budgets, MOST_LINES, MOST_RAW_SQL } from './helpers/architecture/budgets.ts'
+import { breachesOf } from './helpers/architecture/check.ts'
 import { readSource } from './helpers/architecture/read-source.ts'
+import { owners } from './helpers/architecture/rules.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { createSettingSource, type Environment } from '../src/config/setting-source.ts'
 import {
   readDatabaseSettings,
   readDataDir,
@@ -12,7 +13,6 @@ import {
   readSettings,
   type SettingsReader,
 } from '../src/config.ts'
-import { createSettingSource, type Environment } from '../src/config/setting-source.ts'
 import { createTemporaryFile, createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const service = { LIVEHOUSE_BASE_URL: 'https://api.example.com', LIVEHOUSE_API_TOKEN: 'tok-123' }

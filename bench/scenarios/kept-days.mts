@@ -1,9 +1,9 @@
+import { sql } from 'kysely'
+import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import { dropChangeTriggers } from '../../src/bi/views/change-triggers.ts'
 import { type BenchEmulator, openEmulator } from '../lib/emulator.mts'
 import { atMost, type Measure, median } from '../lib/measures.mts'
 import { type Bench, cpuPerRow, databaseName, type MeasuredRun, measureSync, type Scenario } from '../lib/scenario.mts'
-import { dropChangeTriggers } from '../../src/bi/views/change-triggers.ts'
-import { publishBi } from '../../src/bi/publish/publish-bi.ts'
-import { sql } from 'kysely'
 
 const CHANNELS = 20
 /** Without a ceiling, and at the default ceiling. */

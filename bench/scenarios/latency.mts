@@ -1,6 +1,6 @@
 import { openEmulator } from '../lib/emulator.mts'
 import { atLeast, atMost, type Measure, median } from '../lib/measures.mts'
-import { type Bench, databaseName, measureSync, type MeasuredRun, type Scenario } from '../lib/scenario.mts'
+import { type Bench, databaseName, type MeasuredRun, measureSync, type Scenario } from '../lib/scenario.mts'
 
 const LATENCY_MS = 50
 const JITTER_MS = 25

@@ -1,5 +1,5 @@
 import { FORMS_SCHEMA } from '../bi/form-view.ts'
-import { publishForms, type KnownForm, readForms } from '../bi/publish/publish-forms.ts'
+import { type KnownForm, publishForms, readForms } from '../bi/publish/publish-forms.ts'
 import { explainDependents } from '../bi/publish/withdraw-bi.ts'
 import { LivehouseError, wrongUse } from '../core/errors.ts'
 import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/questionnaires.ts'

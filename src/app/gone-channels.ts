@@ -3,10 +3,10 @@ import { hasCode } from '../core/errors.ts'
 import type { RunProblem } from '../core/outcome.ts'
 import type { FetchPage } from '../core/page.ts'
 import { parsePartition } from '../core/slice.ts'
-import { streams } from '../streams/registry.ts'
-import type { RunDeps } from '../sync/slice-work.ts'
 import { DAYS_UNTIL_GONE, readGoneChannels, readGoneChannelsToAsk, recordChannelAnswers } from '../ledger/channels.ts'
 import { readAnsweredChannels } from '../ledger/slices/slices-of-runs.ts'
+import { streams } from '../streams/registry.ts'
+import type { RunDeps } from '../sync/slice-work.ts'
 
 /** A list that every channel has, whichever streams a run reads. */
 const channelList =

@@ -1,13 +1,13 @@
-import type { DatabaseSettings, ServiceSettings } from './settings.ts'
-import type { AppContext } from './context.ts'
 import { LivehouseError } from '../core/errors.ts'
+import { mayShareToken } from '../ledger/shared-token-store.ts'
+import { checkSource } from '../ledger/source.ts'
 import { createDatabaseIfMissing } from '../store/create-database.ts'
-import { describeTarget } from '../store/translate-error.ts'
 import type { Db } from '../store/database.ts'
 import { isEmbeddedRunning, restartEmbedded, startEmbedded } from '../store/embedded.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
-import { mayShareToken } from '../ledger/shared-token-store.ts'
-import { checkSource } from '../ledger/source.ts'
+import { describeTarget } from '../store/translate-error.ts'
+import type { AppContext } from './context.ts'
+import type { DatabaseSettings, ServiceSettings } from './settings.ts'
 
 /** Shown on a terminal while a database is opened; the embedded one may have to be created first. */
 export const OPENING = 'opening database'

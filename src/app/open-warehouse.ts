@@ -1,13 +1,13 @@
-import type { AppContext } from './context.ts'
-import type { DatabaseSettings } from './settings.ts'
-import { SCHEMA } from '../bi/view-statements.ts'
+import { writeBiSettings } from '../bi/publish/bi-state.ts'
 import { planBi, publishBi } from '../bi/publish/publish-bi.ts'
 import { planForms, publishForms } from '../bi/publish/publish-forms.ts'
-import { writeBiSettings } from '../bi/publish/bi-state.ts'
+import { SCHEMA } from '../bi/view-statements.ts'
+import { checkSource, type Source } from '../ledger/source.ts'
 import type { Db } from '../store/database.ts'
 import { migrateUp, requireMigrated } from '../store/migrate.ts'
-import { checkSource, type Source } from '../ledger/source.ts'
-import { openConfiguredDatabase, OPENING } from './open-database.ts'
+import type { AppContext } from './context.ts'
+import { OPENING, openConfiguredDatabase } from './open-database.ts'
+import type { DatabaseSettings } from './settings.ts'
 
 /**
  * Opens the warehouse for a verb: names it on standard error, applies pending migrations or refuses them, refuses

@@ -1,6 +1,5 @@
 import { hasCode } from '../core/errors.ts'
 import { wallTimeAt } from '../core/wall-clock.ts'
-import { readAcceptances } from '../ledger/slices/acceptances.ts'
 import { type BudgetSettings, readCallBudget } from '../ledger/call-budget.ts'
 import { readChannelList } from '../ledger/channels.ts'
 import { readLedgerUnits } from '../ledger/latest-readings.ts'
@@ -8,13 +7,14 @@ import { readOpenReadings } from '../ledger/open-readings.ts'
 import { readQuarantineGroups } from '../ledger/quarantine/quarantine-reasons.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import { readRunReports } from '../ledger/runs/run-reports.ts'
+import { readAcceptances } from '../ledger/slices/acceptances.ts'
 import { readSource } from '../ledger/source.ts'
 import { readTableSizes } from '../ledger/table-sizes.ts'
 import type { Db } from '../store/database.ts'
 import { setLocal } from '../store/driver.ts'
 import { readPending } from '../store/migrate.ts'
 import { readCauses } from './alerts/read-causes.ts'
-import { judgeHealth, type JobScope, type RangeOf, type StreamHealth } from './judge-health.ts'
+import { type JobScope, judgeHealth, type RangeOf, type StreamHealth } from './judge-health.ts'
 
 export interface HealthRequest {
   readonly nowMs: number

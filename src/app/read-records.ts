@@ -1,11 +1,11 @@
-import { isEmptyWindow, partitionKey, type Place, type Window } from '../core/slice.ts'
+import { isEmptyWindow, type Place, partitionKey, type Window } from '../core/slice.ts'
 import { type ChannelState, readChannelStates, readGoneChannels } from '../ledger/channels.ts'
 import { type LedgerEntry, readLedger } from '../ledger/open-readings.ts'
 import { readQuarantineGroups, SAMPLE_LENGTH } from '../ledger/quarantine/quarantine-reasons.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import { readSource } from '../ledger/source.ts'
 import type { Db } from '../store/database.ts'
-import { clipToChannel, partitionsOf, type PlannedChannel } from '../sync/plan-slices.ts'
+import { clipToChannel, type PlannedChannel, partitionsOf } from '../sync/plan-slices.ts'
 import type { ExtractionRequest } from './run-extraction.ts'
 import type { ChannelSetting } from './settings.ts'
 

@@ -1,12 +1,12 @@
-import type { ExtractionSettings } from './settings.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import type { Db } from '../store/database.ts'
 import { Leases } from '../ledger/leases/leases.ts'
 import { finishRun, openRun } from '../ledger/runs/runs.ts'
+import type { Db } from '../store/database.ts'
+import { sendAlerts } from './alerts/send-alerts.ts'
 import { watchForCancel } from './cancel-run.ts'
 import type { AppContext } from './context.ts'
-import { unwrapSuppressed, failureOutcome, outcomeObject } from './outcome.ts'
-import { sendAlerts } from './alerts/send-alerts.ts'
+import { failureOutcome, outcomeObject, unwrapSuppressed } from './outcome.ts'
+import type { ExtractionSettings } from './settings.ts'
 
 /** A run under way. */
 export interface OpenRun {

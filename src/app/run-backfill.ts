@@ -1,14 +1,14 @@
-import type { ExtractionSettings } from './settings.ts'
-import type { PerStream } from '../core/define-job.ts'
 import type { Clock } from '../core/clock.ts'
+import type { PerStream } from '../core/define-job.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { WallTime } from '../core/wall-clock.ts'
+import { type BackfillArguments, closeBackfill, openBackfill } from '../ledger/backfills.ts'
 import type { Db } from '../store/database.ts'
 import { type BackfillPlan, planBackfill, planSync } from '../sync/plan-slices.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
-import { type BackfillArguments, closeBackfill, openBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
+import type { ExtractionSettings } from './settings.ts'
 
 /** Plans a sync. `db`: undefined for a database without a schema. */
 export function syncPlanner(

@@ -1,18 +1,18 @@
-import type { ChannelSetting, ExtractionSettings } from './settings.ts'
-import type { AuditJob, BackfillJob, JobRange, SyncJob, Job } from '../core/define-job.ts'
+import type { AuditJob, BackfillJob, Job, JobRange, SyncJob } from '../core/define-job.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
-import type { RunPhases } from '../sync/run-streams.ts'
 import { findStream, streams, withQuestionStreams } from '../streams/registry.ts'
-import type { AppContext } from './context.ts'
+import type { RunPhases } from '../sync/run-streams.ts'
 import { requestHeartbeat } from './alerts/send-alerts.ts'
+import type { AppContext } from './context.ts'
 import { type AuditOutcome, runAudit } from './run-audit.ts'
 import { runBackfill, syncPlanner } from './run-backfill.ts'
 import { type RunConnection, runExtraction } from './run-extraction.ts'
+import type { ChannelSetting, ExtractionSettings } from './settings.ts'
 
 /** How a run of a job ended. */
 export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>

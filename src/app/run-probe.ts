@@ -1,12 +1,12 @@
-import type { AppContext } from './context.ts'
 import type { RunProblem } from '../core/outcome.ts'
 import { noCounts, noSlices } from '../core/slice.ts'
-import type { Db } from '../store/database.ts'
-import { probe } from '../sync/probe.ts'
 import { readSourceFacts, saveSourceFacts } from '../ledger/source.ts'
+import type { Db } from '../store/database.ts'
 import { allStreams } from '../streams/registry.ts'
-import { recordRun } from './record-run.ts'
+import { probe } from '../sync/probe.ts'
+import type { AppContext } from './context.ts'
 import { claimOnFirstPage, openConnection, type RunSettings } from './open-connection.ts'
+import { recordRun } from './record-run.ts'
 
 /**
  * Finds out what the specification leaves open and stores it, as a recorded run.

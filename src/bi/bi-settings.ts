@@ -1,5 +1,5 @@
-import type { PersonalData } from './view.ts'
 import type { Language } from '../core/column.ts'
+import type { PersonalData } from './view.ts'
 
 /** An operator's settings of the views. If one is undefined, the database keeps its value. */
 export interface BiSettings {

@@ -1,9 +1,9 @@
-import { mask, HIDDEN } from './views/fragments/masks.ts'
+import type { Language, Words } from '../core/column.ts'
 import { fillZone, quoteName, quoteText } from './quote.ts'
 import { safeName, uniqueName } from './safe-names.ts'
-import type { Language, Words } from '../core/column.ts'
 import type { BiColumns } from './view.ts'
 import { fctSignup } from './views/fct-signup.ts'
+import { HIDDEN, mask } from './views/fragments/masks.ts'
 
 export const FORMS_SCHEMA = 'livehouse_forms'
 

@@ -21,7 +21,7 @@ import { unlistedViewers } from './views/fragments/identity.ts'
 import { freshness } from './views/freshness.ts'
 import { identityConflicts } from './views/identity-conflicts.ts'
 import { reconciliation, viewerChecks } from './views/reconciliation.ts'
-import { viewerReturns, viewerCohortWeek } from './views/viewer-cohort-week.ts'
+import { viewerCohortWeek, viewerReturns } from './views/viewer-cohort-week.ts'
 import { funnelSteps, viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
 import { viewerReturnMonth } from './views/viewer-return-month.ts'
 

@@ -1,5 +1,5 @@
-import { dollarQuote, fillZone, quoteText } from './quote.ts'
 import type { Language, Words } from '../core/column.ts'
+import { dollarQuote, fillZone, quoteText } from './quote.ts'
 import type { BiView } from './view.ts'
 
 export const SCHEMA = 'livehouse_bi'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { acceptShortfalls } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
+import { acceptShortfalls } from '../app/operator-actions.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { wrongUse } from '../core/errors.ts'
 import { DAY } from '../core/wall-clock.ts'

@@ -1,4 +1,3 @@
-import { readExtractionSettings } from './extraction-settings.ts'
 import { askWallTime } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { auditObject, runAudit } from '../app/run-audit.ts'
@@ -7,7 +6,8 @@ import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-cl
 import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
 import { describeAudit } from './describe-audit.ts'
 import { exitCodes } from './exit-codes.ts'
-import { chooseChannels, namesOf, CHANNELS_HELP, readRange, readStreams, refuseFarAhead } from './flags.ts'
+import { readExtractionSettings } from './extraction-settings.ts'
+import { CHANNELS_HELP, chooseChannels, namesOf, readRange, readStreams, refuseFarAhead } from './flags.ts'
 import { printResult } from './format.ts'
 import { checkUsage, defineCommand } from './usage.ts'
 

@@ -1,7 +1,7 @@
 import { openAsItIs } from '../app/open-database.ts'
 import { listChannels, type ShownChannel } from '../app/read-records.ts'
-import { readDatabaseSettings, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
+import { readDatabaseSettings, readSettings } from '../config.ts'
 import { LIST_JSON_HELP } from './flags.ts'
 import { formatAge, formatTable, printResult, toSnakeCase } from './format.ts'
 import { defineCommand } from './usage.ts'

@@ -1,6 +1,8 @@
+import type { Report } from '../app/doctor/check.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readHttpSettings } from '../config/read-http.ts'
+import { describeUnknownSettings, type Environment, writersOf } from '../config/setting-source.ts'
 import {
   readDatabaseSettings,
   readGroup,
@@ -10,9 +12,7 @@ import {
   readServiceSettings,
   type SettingsReader,
 } from '../config.ts'
-import { describeUnknownSettings, type Environment, writersOf } from '../config/setting-source.ts'
 import { hasCode } from '../core/errors.ts'
-import type { Report } from '../app/doctor/check.ts'
 
 /** Checks each group by itself, so that a mistake in one does not hide others. @returns the valid groups */
 export function checkSettings(environment: Environment, report: Report) {

@@ -1,5 +1,5 @@
-import type { Environment } from '../config/setting-source.ts'
 import type { AppContext } from '../app/context.ts'
+import type { Environment } from '../config/setting-source.ts'
 
 /** What a verb is given to work with; created in `run-command-line.ts`, replaced by tests. */
 export interface CliContext extends AppContext {

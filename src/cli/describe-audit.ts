@@ -1,7 +1,7 @@
 import { type AuditOutcome, describeDifferences, NOT_BY_TOTAL } from '../app/run-audit.ts'
 import { findStream } from '../streams/registry.ts'
 import type { PartitionAudit } from '../sync/audit/comparison.ts'
-import { formatCount, formatTable, formatRange, type TableCell } from './format.ts'
+import { formatCount, formatRange, formatTable, type TableCell } from './format.ts'
 
 /** Of more partitions than this, only those that differ are listed; all are counted by stream. */
 const MAX_PARTITIONS = 40

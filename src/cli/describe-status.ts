@@ -1,16 +1,16 @@
-import { proofs } from '../core/slice.ts'
-import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { Acceptance } from '../ledger/slices/acceptances.ts'
 import { judgeStreams } from '../app/judge-health.ts'
 import { boundsOf } from '../app/outcome.ts'
 import type { findStale, Health } from '../app/read-health.ts'
-import { acceptanceObject, describeAcceptance, isInForce } from './describe-acceptance.ts'
-import { formatAge, formatDuration, formatProofs, formatTable, formatMinuteIn, toSnakeCase } from './format.ts'
+import { proofs } from '../core/slice.ts'
+import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { CallBudget } from '../ledger/call-budget.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
 import type { QuarantineGroup } from '../ledger/quarantine/quarantine-reasons.ts'
+import type { Acceptance } from '../ledger/slices/acceptances.ts'
 import { onlyWhenNamed } from '../streams/registry.ts'
+import { acceptanceObject, describeAcceptance, isInForce } from './describe-acceptance.ts'
+import { formatAge, formatDuration, formatMinuteIn, formatProofs, formatTable, toSnakeCase } from './format.ts'
 
 /**
  * Describes the state of the warehouse. Times are those of the service's wall clock.

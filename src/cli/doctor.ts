@@ -1,8 +1,8 @@
-import { wrongUse } from '../core/errors.ts'
 import type { Report } from '../app/doctor/check.ts'
 import { checkDatabase, confirmSource } from '../app/doctor/check-database.ts'
 import { checkService } from '../app/doctor/check-service.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
+import { wrongUse } from '../core/errors.ts'
 import { checkSettings } from './check-settings.ts'
 import { defineCommand } from './usage.ts'
 

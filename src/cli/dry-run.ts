@@ -1,5 +1,5 @@
 import { boundsOf, outcomeObject } from '../app/outcome.ts'
-import { planRun, type PlanRequest } from '../app/run-extraction.ts'
+import { type PlanRequest, planRun } from '../app/run-extraction.ts'
 import type { Stream } from '../core/stream.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import type { CliContext } from './command.ts'

@@ -1,7 +1,7 @@
 import { type ChannelSetting, type ExtractionSettings, toPlannedChannel } from '../app/settings.ts'
-import { readDatabaseSettings, readHistoryFrom, readServiceSettings, readSettings } from '../config.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
+import { readDatabaseSettings, readHistoryFrom, readServiceSettings, readSettings } from '../config.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import type { CliContext } from './command.ts'

@@ -1,8 +1,7 @@
-import { didYouMean } from '../core/did-you-mean.ts'
 import type { ChannelSetting } from '../app/settings.ts'
-import type { Stream } from '../core/stream.ts'
-import { allStreams, findStream, streamNames } from '../streams/registry.ts'
+import { didYouMean } from '../core/did-you-mean.ts'
 import type { Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
 import {
   DAY,
   formatWallMinute,
@@ -12,6 +11,7 @@ import {
   type WallTime,
   wallTimeAt,
 } from '../core/wall-clock.ts'
+import { allStreams, findStream, streamNames } from '../streams/registry.ts'
 import { checkUsage, type Refuse } from './usage.ts'
 
 /** Help texts of flags that several verbs share. */

@@ -1,8 +1,8 @@
 import stringWidth from 'string-width'
 import { wrongUse } from '../core/errors.ts'
 import { type Proof, proofs, type Window } from '../core/slice.ts'
-import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, HOUR, largestUnitOf, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
+import type { CliContext } from './command.ts'
 
 /** A table cell; undefined and null are shown as empty. */
 export type TableCell = string | number | bigint | boolean | null | undefined

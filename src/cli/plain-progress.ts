@@ -1,6 +1,6 @@
+import type { Progress } from '../app/context.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import type { Progress } from '../app/context.ts'
 
 /** The time between two lines of one stream. */
 const QUIET_MS = 300_000

@@ -1,6 +1,6 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
-import type { Clock } from '../core/clock.ts'
 import type { Progress } from '../app/context.ts'
+import type { Clock } from '../core/clock.ts'
 import type { SavedProgress } from '../ledger/runs/runs.ts'
 import { formatDuration } from './format.ts'
 

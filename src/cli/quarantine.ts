@@ -1,10 +1,10 @@
-import { runRetry } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
+import { runRetry } from '../app/operator-actions.ts'
 import { listQuarantine } from '../app/read-records.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/text.ts'
 import { LIST_JSON_HELP, readStreams } from './flags.ts'
-import { formatCount, formatTable, formatMinuteIn, printResult, toSnakeCase } from './format.ts'
+import { formatCount, formatMinuteIn, formatTable, printResult, toSnakeCase } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 export const quarantine = defineCommand(

@@ -2,11 +2,11 @@ import { judgeStreams } from '../app/judge-health.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { findStale, readHealth } from '../app/read-health.ts'
 import { rangeOfChannels } from '../app/settings.ts'
-import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
+import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
+import { describeStale, describeStatus, statusObject } from './describe-status.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printResult } from './format.ts'
-import { describeStale, describeStatus, statusObject } from './describe-status.ts'
 import { defineCommand, type Refuse } from './usage.ts'
 
 export const status = defineCommand(

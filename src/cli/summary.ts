@@ -1,8 +1,8 @@
-import type { RunOutcome, RunStatus } from '../core/outcome.ts'
-import { formatCount, formatProofs, formatTable, formatMinuteIn, printResult } from './format.ts'
 import { outcomeObject } from '../app/outcome.ts'
+import type { RunOutcome, RunStatus } from '../core/outcome.ts'
 import type { CliContext } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
+import { formatCount, formatMinuteIn, formatProofs, formatTable, printResult } from './format.ts'
 
 const meanings: Readonly<Record<RunStatus, string>> = {
   ok: 'everything asked for has landed',

@@ -1,12 +1,12 @@
-import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { syncPlanner } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
-import { allStreams, onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
-import { chooseChannels, namesOf, CHANNELS_HELP, readStreams, runFlags } from './flags.ts'
 import { fanOut, openQueueIf } from '../scheduler/fan-out.ts'
-import { defineCommand } from './usage.ts'
+import { allStreams, onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
+import { readExtractionSettings } from './extraction-settings.ts'
+import { CHANNELS_HELP, chooseChannels, namesOf, readStreams, runFlags } from './flags.ts'
 import { printOutcome } from './summary.ts'
+import { defineCommand } from './usage.ts'
 
 export const sync = defineCommand(
   {

@@ -1,7 +1,7 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
 import { maskableKinds, type PersonalData } from '../bi/view.ts'
-import { readLanguage, readNumber, readValue, quote } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
+import { quote, readLanguage, readNumber, readValue } from './values.ts'
 
 /** Settings of the analysts' views; undefined if none is set. */
 export function readBi(source: SettingSource): BiSettings | undefined {

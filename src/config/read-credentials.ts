@@ -1,7 +1,7 @@
 import type { DatabaseTarget, ServiceSettings } from '../app/settings.ts'
 import { parsePostgresUrl } from '../core/text.ts'
 import type { SettingSource } from './setting-source.ts'
-import { isSafeAddress, readValue, quote } from './values.ts'
+import { isSafeAddress, quote, readValue } from './values.ts'
 
 const AUTH_URL = 'LIVEHOUSE_AUTH_URL'
 const APP_ID = 'LIVEHOUSE_APP_ID'

@@ -1,5 +1,5 @@
-import { CsvError, type InfoRecord, parse } from 'csv-parse/sync'
 import { readFileSync } from 'node:fs'
+import { CsvError, type InfoRecord, parse } from 'csv-parse/sync'
 import { reasonOf } from './setting-source.ts'
 import { quote } from './values.ts'
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { isLoopback } from '../core/loopback.ts'
 import type { SettingSource } from './setting-source.ts'
-import { readValue, quote } from './values.ts'
+import { quote, readValue } from './values.ts'
 
 const LISTEN = 'LIVEHOUSE_HTTP'
 const TOKEN = 'LIVEHOUSE_HTTP_TOKEN'

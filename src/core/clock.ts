@@ -1,4 +1,4 @@
-import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises'
 
 /** The only source of time. Tests pass a clock that they advance by hand. */
 export interface Clock {

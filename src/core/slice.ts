@@ -1,5 +1,5 @@
-import { formatWallTime, parseWallTime, type WallTime } from './wall-clock.ts'
 import type { PartitionPart } from './column.ts'
+import { formatWallTime, parseWallTime, type WallTime } from './wall-clock.ts'
 
 /** The unit that a stream is read by: a channel, a gift type or questionnaire of one, or (if empty) the account. */
 export type Partition = Readonly<Partial<Record<PartitionPart, string>>>

@@ -1,6 +1,6 @@
-import type { Call, Service } from './endpoint.ts'
 import { randomBytes } from 'node:crypto'
 import { type Answer, jsonAnswer, refusals, refuse } from './answer.ts'
+import type { Call, Service } from './endpoint.ts'
 import { createParamReader, type ParamReader } from './params.ts'
 import type { Menu, World } from './world/world.ts'
 

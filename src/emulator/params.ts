@@ -1,5 +1,5 @@
 import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
-import { refusals, type Refusal } from './answer.ts'
+import { type Refusal, refusals } from './answer.ts'
 
 /** Parameters by name, from a JSON body or, as text, from a query string. */
 export type Params = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { DAY, formatWallTime, wallTimeAt, type WallTime } from '../core/wall-clock.ts'
+import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
 /** An id as a JSON number, exact even beyond 2^53. */
 export function wireInteger(digits: string): number | object {

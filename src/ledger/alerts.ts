@@ -1,8 +1,8 @@
 import type { ExpressionBuilder } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Db } from '../store/database.ts'
-import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
+import { lockName } from '../store/lock-name.ts'
 import { type Ops, ops } from './ops.ts'
 
 /** A notice that this process has claimed: until the claim expires, no other process sends it. */

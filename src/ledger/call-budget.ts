@@ -4,8 +4,8 @@ import { LivehouseError } from '../core/errors.ts'
 import type { Reserve } from '../core/shared-calls.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database, Db } from '../store/database.ts'
-import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
+import { lockName } from '../store/lock-name.ts'
 
 /** The settings of the same names, and the zone of the service's day. */
 export interface BudgetSettings {

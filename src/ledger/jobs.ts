@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
+import { readLeases } from './leases/lease-rows.ts'
 import { Leases } from './leases/leases.ts'
 import { ops, type Row } from './ops.ts'
-import { readLeases } from './leases/lease-rows.ts'
 
 /**
  * Records the jobs when a scheduler starts. A new job, or one with a new schedule, is due from now on: earlier times

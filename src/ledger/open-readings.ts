@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { parseRange, type Proof, subtractWindows, type Window } from '../core/slice.ts'
+import { type Proof, parseRange, subtractWindows, type Window } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
-import { readGaps } from './slices/coverage.ts'
 import { ops, type Row } from './ops.ts'
+import { readGaps } from './slices/coverage.ts'
 
 type OpenRow = Row<'open_readings'>
 

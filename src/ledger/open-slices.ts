@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import { formatWindow, parseRange, type Place, type Window } from '../core/slice.ts'
+import { formatWindow, type Place, parseRange, type Window } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isAt, type Ops, ops, type Row } from './ops.ts'

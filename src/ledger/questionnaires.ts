@@ -1,6 +1,6 @@
-import { type Form, FORMS_SCHEMA } from '../bi/form-view.ts'
+import { FORMS_SCHEMA, type Form } from '../bi/form-view.ts'
 import { safeName, uniqueName } from '../bi/safe-names.ts'
-import { partitionKey, type Place } from '../core/slice.ts'
+import { type Place, partitionKey } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { anyOf, ops, ROWS_A_STATEMENT } from './ops.ts'

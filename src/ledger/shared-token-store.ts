@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { sql } from 'kysely'
-import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import type { Clock } from '../core/clock.ts'
+import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import type { Db } from '../store/database.ts'
 import { Leases } from './leases/leases.ts'
 import { ops } from './ops.ts'

@@ -4,6 +4,7 @@ import type { DatabaseSettings } from '../app/settings.ts'
 import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { partitionKey } from '../core/slice.ts'
+import { readNewestSlice } from '../ledger/slices/slices.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import { type RunOptions, runPhases } from '../sync/run-phases.ts'
 import { failedBy } from '../sync/run-slice.ts'
@@ -12,7 +13,6 @@ import type { RunDeps } from '../sync/slice-work.ts'
 import { createTally, type Tally } from '../sync/tally.ts'
 import type { EndedJob, Queue } from './queue.ts'
 import type { PartitionEnd, PartitionJob } from './run-partition.ts'
-import { readNewestSlice } from '../ledger/slices/slices.ts'
 
 /** How often to check whether other processes have ended partitions. In real time, like the queue. */
 const POLL_MS = 1000

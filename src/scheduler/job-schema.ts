@@ -1,9 +1,9 @@
 import { inspect } from 'node:util'
 import { z } from 'zod'
 import type { JobDefinition } from '../core/define-job.ts'
-import { findStream, streamNames, streams } from '../streams/registry.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
+import { findStream, streamNames, streams } from '../streams/registry.ts'
 import { findCronProblem } from './timetable.ts'
 
 const inTime = streams.find(({ isTimeFiltered }) => isTimeFiltered)?.name ?? ''

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { runProblemsOf } from '../app/outcome.ts'
 import type { AppContext } from '../app/context.ts'
+import { runProblemsOf } from '../app/outcome.ts'
 import type { JobOutcome, RunJob } from '../app/run-job.ts'
 import type { Job } from '../core/define-job.ts'
 import { formatWallTime } from '../core/wall-clock.ts'

@@ -1,10 +1,10 @@
-import type { Job } from '../core/define-job.ts'
 import type { AppContext } from '../app/context.ts'
+import type { Job } from '../core/define-job.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
-import { isMissingTable } from '../store/translate-error.ts'
-import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases/leases.ts'
+import type { Db } from '../store/database.ts'
+import { isMissingTable } from '../store/translate-error.ts'
 import type { DueRun } from './perform-run.ts'
 import { openTimetable } from './timetable.ts'
 

@@ -1,6 +1,6 @@
-import { DAY, wallTimeAt, type WallTime, MINUTE } from '../core/wall-clock.ts'
 import assert from 'node:assert/strict'
 import { createTask, validateDetailed } from 'node-cron'
+import { DAY, MINUTE, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
 /** A time at which a job is due, by the wall clock of its zone. */
 export interface Tick {

@@ -1,15 +1,15 @@
 import PQueue from 'p-queue'
-import { createMemoryPace, createMemoryTokenStore, type Reserve, type TokenStore } from '../core/shared-calls.ts'
 import type { CallContext, ListPlace, ListRequest } from '../core/page.ts'
+import { createMemoryPace, createMemoryTokenStore, type Reserve, type TokenStore } from '../core/shared-calls.ts'
 import { budget } from './budget.ts'
 import { createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type HttpOptions, type RawAnswer, type WireCall } from './http.ts'
 import { createPace, type Pace } from './pace.ts'
 import { type AnswerOptions, readAnswers } from './read-answer.ts'
-import { retry, type RetryOptions } from './retry.ts'
+import { type RetryOptions, retry } from './retry.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock } from './service-clock.ts'
-import { createTokenRequest, fetchTokens, noCredentials, token, TOKEN_CALL, type TokensOptions } from './tokens.ts'
+import { createTokenRequest, fetchTokens, noCredentials, TOKEN_CALL, type TokensOptions, token } from './tokens.ts'
 
 /** How to reach the service; the fields are the settings of the same names. */
 export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' | 'concurrency' | 'proxies'> {

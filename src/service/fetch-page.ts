@@ -1,7 +1,7 @@
 import { LivehouseError } from '../core/errors.ts'
-import { isObject } from '../core/text.ts'
 import type { Ask, FetchPage, ListPlace, ListRequest, Page, PageRequest } from '../core/page.ts'
 import { describeList, endpointOf } from '../core/slice.ts'
+import { isObject } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
 

@@ -1,8 +1,8 @@
 import PQueue from 'p-queue'
 import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
-import type { UpdatePace } from '../core/shared-calls.ts'
 import type { CallContext } from '../core/page.ts'
+import type { UpdatePace } from '../core/shared-calls.ts'
 import { type EndedCalls, estimateRateLimit, MARGIN, parseCallPace, rateAt } from './call-rate.ts'
 
 type Sends<C, A> = (call: C, context: CallContext) => Promise<A>

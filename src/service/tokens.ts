@@ -1,7 +1,7 @@
-import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode, isFinalStatus, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
+import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import type { Answer, Call, Send } from './send.ts'
 
 /** A token is renewed when a quarter of its validity is left, but not earlier than this before its end. */

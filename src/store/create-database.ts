@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { openDatabase } from './pool.ts'
 import { codeOf } from '../core/errors.ts'
+import { openDatabase } from './pool.ts'
 
 /** SQLSTATEs if another session creates it at the same time: `duplicate_database`, and the unique index behind it. */
 const ALREADY_THERE: ReadonlySet<string> = new Set(['42P04', '23505'])

@@ -5,12 +5,12 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Clock } from '../core/clock.ts'
 import { codeOf, LivehouseError } from '../core/errors.ts'
+import { createClient } from './driver.ts'
 import { findBinaries } from './embedded/binaries.ts'
 import { failureIn, prepareCluster, ROLE } from './embedded/cluster.ts'
 import { findServer, LOCK_FILE, readServerFile } from './embedded/find-server.ts'
 import { embeddedError, type Home, locateHome } from './embedded/home.ts'
 import { runProgram } from './embedded/run-program.ts'
-import { createClient } from './driver.ts'
 
 const START_TIMEOUT_MS = 60_000
 const POLL_MS = 50

@@ -1,6 +1,6 @@
 import type { QueryResultRow } from 'pg'
-import { describeTarget, translateConnectError, translateStatementError } from './translate-error.ts'
 import { connectionOptions, createClient } from './driver.ts'
+import { describeTarget, translateConnectError, translateStatementError } from './translate-error.ts'
 
 /** A connection outside of the pool: for COPY streams within a transaction, and for queries of analysts. */
 export type Session = Awaited<ReturnType<typeof openSession>>

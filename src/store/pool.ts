@@ -2,9 +2,9 @@ import { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
-import { type DatabaseName, describeTarget, isConnectionLoss, translateStatementError } from './translate-error.ts'
 import type { Database, Db } from './database.ts'
 import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver.ts'
+import { type DatabaseName, describeTarget, isConnectionLoss, translateStatementError } from './translate-error.ts'
 
 /** The first version with multirange types and `range_agg`, which the ledger needs. */
 const MIN_SERVER_VERSION = 14

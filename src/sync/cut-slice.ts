@@ -11,7 +11,7 @@ import { effectiveSize } from './read-pages.ts'
 import { announceParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
 import type { PageReading, RefusedPage, RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowsOf } from './walk.ts'
-import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, MIN_WINDOW } from './windows.ts'
+import { cutTime, cutWindow, cutWindowAt, GAP, MIN_WINDOW, minutesWithin, secondOf } from './windows.ts'
 
 /** Parts with a total may be longer: they cost no more calls, and with fewer cuts fewer minutes are read twice. */
 const COUNTED_FACTOR = 4

@@ -4,13 +4,13 @@ import type { BatchLoader } from './batch-loader.ts'
 import {
   accountedFor,
   countOthers,
+  duplicatesOf,
   exceedsTotal,
+  freshestOf,
   isConclusive,
   judgeWalks,
-  duplicatesOf,
   MAX_READINGS,
   MAX_WALKS,
-  freshestOf,
   readRepeatedKeys,
 } from './judge-walk.ts'
 import { isRefusal, type SliceReading } from './page-reading.ts'

@@ -1,14 +1,15 @@
 import type { Transaction } from 'kysely'
-import { isEmptyWindow, partitionKey, placeOf, type Proof, type Window } from '../core/slice.ts'
+import { isEmptyWindow, type Proof, partitionKey, placeOf, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
-import { resolveAbsent, hadAsManyQuarantined } from '../ledger/quarantine/quarantine.ts'
-import { hasHeaders, recordHeaders } from '../ledger/questionnaires.ts'
-import { markUnsettled } from '../ledger/slices/forget-coverage.ts'
-import { AGREEMENT_SECONDS, type EarlierReadings, readEarlierCoverage } from '../ledger/slices/earlier-readings.ts'
-import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { updateChannel } from '../ledger/channels.ts'
+import { hadAsManyQuarantined, resolveAbsent } from '../ledger/quarantine/quarantine.ts'
+import { hasHeaders, recordHeaders } from '../ledger/questionnaires.ts'
+import { AGREEMENT_SECONDS, type EarlierReadings, readEarlierCoverage } from '../ledger/slices/earlier-readings.ts'
+import { markUnsettled } from '../ledger/slices/forget-coverage.ts'
+import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import type { Database } from '../store/database.ts'
+import { loadRows } from '../store/load/load.ts'
 import {
   compareWithTable,
   countPartRows,
@@ -18,15 +19,14 @@ import {
   noDifference,
   type TablePart,
 } from '../store/load/table-part.ts'
-import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
 import { type FullVerdict, isConclusive } from './judge-walk.ts'
 import { fetchUnlessRefused, MIN_ROWS, widen } from './page-reading.ts'
-import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { recordPresentFields } from './record-slice.ts'
 import type { Extraction, PageReading, RunDeps, Slice } from './slice-work.ts'
 import { rowKey } from './walk.ts'
+import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 
 /**
  * Adds the headers of the questionnaire to an extraction. Some services leave them out of an empty answer. They are

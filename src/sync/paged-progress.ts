@@ -5,10 +5,10 @@ import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine/quarantine.ts'
 import { duplicatesOf, freshestOf } from './judge-walk.ts'
-import { liesWithin } from './windows.ts'
 import { MAX_ROWS_UNCUT } from './read-pages.ts'
 import type { Slice } from './slice-work.ts'
 import { type HeldRow, startWalk, type WalkSummary } from './walk.ts'
+import { liesWithin } from './windows.ts'
 
 /** The progress of a slice before its first page. */
 export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Date): OpenSlice {

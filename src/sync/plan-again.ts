@@ -1,6 +1,6 @@
 import { partitionKey, placeOf, subtractWindows, type Window } from '../core/slice.ts'
-import { type CoverageFilter, readGaps } from '../ledger/slices/coverage.ts'
 import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
+import { type CoverageFilter, readGaps } from '../ledger/slices/coverage.ts'
 import { hasLandedSince } from '../ledger/slices/slices.ts'
 import type { Db } from '../store/database.ts'
 import type { PartitionPlan, Plans } from './plan-slices.ts'

@@ -2,12 +2,12 @@ import type { PerStream } from '../core/define-job.ts'
 import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, type WallTime } from '../core/wall-clock.ts'
-import { AGREEMENT_SECONDS } from '../ledger/slices/earlier-readings.ts'
 import { readGaps } from '../ledger/slices/coverage.ts'
+import { AGREEMENT_SECONDS } from '../ledger/slices/earlier-readings.ts'
 import type { Db } from '../store/database.ts'
 import { NIGHT_DAYS } from './cut-slice.ts'
-import { isReadTwice, lookbackStart, newestAt, partUntil, cutAtLookback, claimableUntil } from './windows.ts'
 import type { Slice } from './slice-work.ts'
+import { claimableUntil, cutAtLookback, isReadTwice, lookbackStart, newestAt, partUntil } from './windows.ts'
 
 export interface SyncPlan {
   readonly streams: readonly Stream[]

@@ -1,14 +1,14 @@
 import type { Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
-import { jsonText } from '../core/text.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { conflictItem, quarantineItems, type QuarantineOrigin } from '../ledger/quarantine/quarantine.ts'
+import { jsonText } from '../core/text.ts'
+import { conflictItem, type QuarantineOrigin, quarantineItems } from '../ledger/quarantine/quarantine.ts'
 import type { Database } from '../store/database.ts'
 import { lockVersions, readOtherVersionRows } from '../store/load/other-version.ts'
 import { keyField } from './judge-walk.ts'
-import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
+import { minuteOf } from './windows.ts'
 
 /** The run that finds a conflict, and the time. */
 type Finder = Pick<QuarantineOrigin, 'runId' | 'seenAt' | 'timeZone'>

@@ -4,8 +4,8 @@ import type { Stream } from '../core/stream.ts'
 import { itemText, jsonText } from '../core/text.ts'
 import type { SliceReading } from './page-reading.ts'
 import { fetchUnlessRefused, isRefusal, isRefusedPage, MIN_ROWS, NAMED_SIZES } from './page-reading.ts'
-import type { PageReading, RefusedPage } from './slice-work.ts'
 import { MAX_ROWS_UNCUT, pageIgnored, readPages } from './read-pages.ts'
+import type { PageReading, RefusedPage } from './slice-work.ts'
 
 /** The number of items on the largest of these pages. The service serves pages of at least this size. */
 export function largestPage(pages: readonly Page[]): number {

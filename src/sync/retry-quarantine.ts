@@ -1,16 +1,16 @@
 import type { Row } from '../core/column.ts'
-import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf } from '../core/slice.ts'
+import { addCounts, type Counts, noCounts, type Place, parsePartition, placeOf } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToDay, formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
-import { forgetCoverage } from '../ledger/slices/forget-coverage.ts'
 import { isSuperseded, readWaitingItems, resolveItems, type WaitingItem } from '../ledger/quarantine/quarantine.ts'
+import { forgetCoverage } from '../ledger/slices/forget-coverage.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { itemReader } from '../transform/read-item.ts'
-import { quarantineConflicts } from './quarantine-conflicts.ts'
 import { freshestOf } from './judge-walk.ts'
+import { quarantineConflicts } from './quarantine-conflicts.ts'
 import type { RunDeps } from './slice-work.ts'
-import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
+import { minuteOf } from './windows.ts'
 
 interface RetryDeps extends Pick<RunDeps, 'db' | 'timeZone' | 'signal'> {
   readonly streams: readonly Stream[]

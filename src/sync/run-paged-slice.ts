@@ -8,13 +8,12 @@ import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type FullVerdict } from './judge-walk.ts'
 import { createCallMeter, fetchByNumber, openReading } from './page-reading.ts'
-import { pageIgnored } from './read-pages.ts'
 import type { ReadPage } from './paged-progress.ts'
 import { addPage, beginSlice, isLastPage, judgeRefusedPage, judgeRepeatedPage, readPageRows } from './paged-progress.ts'
-import { partOf } from './slice-parts.ts'
+import { pageIgnored } from './read-pages.ts'
 import {
-  quarantineRejected,
   openSliceLog,
+  quarantineRejected,
   recordFailure,
   recordPresentFields,
   requireFields,
@@ -24,6 +23,7 @@ import {
   writeFailure,
 } from './record-slice.ts'
 import { type CutSlice, type EndedSlice, failedBy } from './run-slice.ts'
+import { partOf } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, lookbackStart, partUntil } from './windows.ts'
 

@@ -1,5 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
-import { type Counts, describeList, isGreen, noCounts, placeOf, type Proof } from '../core/slice.ts'
+import { type Counts, describeList, isGreen, noCounts, type Proof, placeOf } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { readLastPageSizes } from '../ledger/slices/earlier-readings.ts'
 import { readMissedRows } from '../store/load/table-part.ts'
@@ -11,18 +11,18 @@ import { acceptShortfall, compareWithEarlier, isConclusive, judgeHidden, MAX_REA
 import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
 import { type CallMeter, createCallMeter, MIN_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
 import {
-  quarantineRejected,
   openSliceLog,
+  quarantineRejected,
   readableOf,
   recordFailure,
   requireFields,
   requireReadable,
   shortfall,
 } from './record-slice.ts'
-import { announceParts, cutToServed, mayBeTooLong, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
+import { announceParts, cutToServed, mayBeSearched, mayBeTooLong, searchWithin, splitSlice } from './slice-parts.ts'
 import type { Extraction, FoundRows, ReadResult, RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
-import { isReadTwice, newestAt, MIN_WINDOW } from './windows.ts'
+import { isReadTwice, MIN_WINDOW, newestAt } from './windows.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'

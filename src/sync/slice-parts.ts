@@ -6,7 +6,7 @@ import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts
 import { isDrop } from './judge-walk.ts'
 import { countIn, fetchUnlessRefused, isRefusedPage, ofRange, type SliceReading, widen } from './page-reading.ts'
 import type { PageReading, Slice } from './slice-work.ts'
-import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, MIN_WINDOW } from './windows.ts'
+import { cutTime, cutWindowAt, GAP, MIN_WINDOW, mayBeHalved, minutesWithin } from './windows.ts'
 
 /** The part of a slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {

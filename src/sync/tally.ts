@@ -1,6 +1,6 @@
 import { hasCode } from '../core/errors.ts'
 import { describeError, type RunOutcome, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
-import { addCounts, type Counts, isGreen, noCounts, noSlices, placeOf, type Proof, proofs } from '../core/slice.ts'
+import { addCounts, type Counts, isGreen, noCounts, noSlices, type Proof, placeOf, proofs } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'

@@ -1,7 +1,7 @@
 import type { Row } from '../core/column.ts'
-import { jsonText } from '../core/text.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
+import { jsonText } from '../core/text.ts'
 import type { SliceRecord } from '../ledger/slices/slices.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 

@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import { isLoopback } from '../core/loopback.ts'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Reply, redirectReply, textReply } from './reply.ts'
 
 /** Decides who may see the page and act from it. */

@@ -5,7 +5,7 @@ import type { RangeToForget } from '../ledger/slices/forget-coverage.ts'
 import { findStream, streamNames } from '../streams/registry.ts'
 import { type Access, readForm } from './access.ts'
 import { fill, type Messages } from './messages.ts'
-import { redirectReply, type Reply } from './reply.ts'
+import { type Reply, redirectReply } from './reply.ts'
 
 /** What actions need. `problem` makes a page that says why nothing was done. */
 interface ActionDeps {

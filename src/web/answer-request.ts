@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Language } from '../core/column.ts'
-import type { Log } from '../core/log.ts'
 import type { OperatorActions } from '../app/operator-actions.ts'
 import type { Readiness } from '../app/read-health.ts'
-import { type Access, readCookies, answerLogin } from './access.ts'
+import type { Language } from '../core/column.ts'
+import type { Log } from '../core/log.ts'
+import { type Access, answerLogin, readCookies } from './access.ts'
 import { answerAction } from './actions.ts'
 import type { Assets } from './assets.ts'
+import { chooseLanguage, languageOf, messagesOf } from './messages.ts'
 import type { PageContent, PageRequest } from './pages.ts'
 import { layout, loginPage, problemPage } from './render/layout.ts'
 import { jsonReply, type Reply, send, textReply } from './reply.ts'
-import { messagesOf, chooseLanguage, languageOf } from './messages.ts'
 
 /** What the server needs to answer requests. */
 export interface AnswerDeps {

@@ -1,8 +1,8 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { findLastReading } from '../app/judge-health.ts'
 import type { OnCall } from '../core/page.ts'
 import { wallTimeAt } from '../core/wall-clock.ts'
 import { fewestCallsLeft } from '../ledger/call-budget.ts'
-import { findLastReading } from '../app/judge-health.ts'
 import type { Facts } from './facts.ts'
 
 interface MetricsInput {

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { isIPv6 } from 'node:net'
+import type { OperatorActions } from '../app/operator-actions.ts'
+import { notReady, type Readiness, readReadiness } from '../app/read-health.ts'
 import { type Clock, within } from '../core/clock.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
+import type { Db } from '../store/database.ts'
 import { createAccess } from './access.ts'
 import { type AnswerDeps, answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
+import { ANSWER_TIMEOUT_MS, createFactsSource, type FactsDeps } from './facts.ts'
 import { createStatusMetrics } from './metrics.ts'
 import { makePage } from './pages.ts'
-import { createFactsSource, type FactsDeps, ANSWER_TIMEOUT_MS } from './facts.ts'
-import type { OperatorActions } from '../app/operator-actions.ts'
-import { notReady, type Readiness, readReadiness } from '../app/read-health.ts'
-import type { Db } from '../store/database.ts'
 
 /** What the status server shows, and to whom. */
 export interface StatusServerOptions extends FactsDeps, Pick<AnswerDeps, 'language' | 'version'> {

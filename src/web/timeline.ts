@@ -1,8 +1,8 @@
-import { DAY, type WallTime } from '../core/wall-clock.ts'
+import type { RangeOf } from '../app/judge-health.ts'
 import { subtractWindows, type Window } from '../core/slice.ts'
+import { DAY, type WallTime } from '../core/wall-clock.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
-import type { RangeOf } from '../app/judge-health.ts'
 import { TIMELINE_DAYS } from './facts.ts'
 
 /**

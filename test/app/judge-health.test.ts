@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { DAY } from '../../src/core/wall-clock.ts'
 import { judgeHealth, summarizeProgress } from '../../src/app/judge-health.ts'
-import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, NOW, THIS_NIGHT } from '../helpers/status-facts.ts'
+import { DAY } from '../../src/core/wall-clock.ts'
 import type { Facts, JobView } from '../../src/web/facts.ts'
+import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, NOW, THIS_NIGHT } from '../helpers/status-facts.ts'
 
 function makeJob(overrides: Partial<JobView>): JobView {
   const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined } as const

@@ -5,10 +5,10 @@ import { api } from '../../src/cli/api.ts'
 import { doctor } from '../../src/cli/doctor.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { claimSource } from '../../src/ledger/source.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { credentialsOf, runVerb } from '../helpers/run-verb.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 5, days: 1, switches: { newTokenEndsOld: true } }))
 const database = ofFile(createTestDatabase)

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
-import { ofTest } from '../helpers/of-file.ts'
 
 const account = ofTest(() => startAccount({ viewers: 150 }))
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { biViews } from '../../src/bi/registry.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import { biViews } from '../../src/bi/registry.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 

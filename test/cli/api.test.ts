@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { api } from '../../src/cli/api.ts'
-import { refusal } from '../helpers/fault-effects.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { refusal } from '../helpers/fault-effects.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { credentialsOf, runVerb } from '../helpers/run-verb.ts'
 

@@ -5,9 +5,9 @@ import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import { firstRows } from '../helpers/first-rows.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import type { AuditedPartition } from '../helpers/start-filled.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 // One warehouse, filled once. Whatever the spec leaves open, audits find it equal, and find rows that are deleted.
 const account = ofFile(startAccount)

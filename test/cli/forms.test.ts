@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { forms } from '../../src/cli/forms.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { runQuery } from '../../src/store/pool.ts'
-import { openAs } from '../helpers/open-as.ts'
-import { startAccount } from '../helpers/start-account.ts'
 import { ofTest } from '../helpers/of-file.ts'
+import { openAs } from '../helpers/open-as.ts'
 import { createTestDatabase, databaseUrl, type TestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
 const LONG = '问'.repeat(200)

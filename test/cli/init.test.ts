@@ -7,8 +7,8 @@ import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { startScriptedService } from '../helpers/scripted-service.ts'
 import { credentialsOf } from '../helpers/run-verb.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { beginJobRun, takeJob } from '../../src/ledger/jobs.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 const lists = `export default { cron: '15 2 * * *', streams: ['managers'] }`
 const berlin = `export default { enabled: false, cron: '@weekly', timezone: 'Europe/Berlin' }`

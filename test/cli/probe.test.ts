@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { probe } from '../../src/cli/probe.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { refusal } from '../helpers/fault-effects.ts'
 import { readSourceFacts } from '../../src/ledger/source.ts'
+import { refusal } from '../helpers/fault-effects.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 test('findings are stored and used by the next sync, and partial and failed probes are recorded', async () => {

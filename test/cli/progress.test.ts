@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
+import { createProgressTally } from '../../src/app/save-progress.ts'
 import { createProgressBars, formatLine } from '../../src/cli/progress.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { createProgressTally } from '../../src/app/save-progress.ts'
 import type { ProgressEvent } from '../../src/core/outcome.ts'
 
 const begin = { name: 'watch_records_v1', startedAtMs: 0, endedAtMs: undefined }

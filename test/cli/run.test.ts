@@ -3,9 +3,9 @@ import { beforeEach, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 const account = ofFile(startAccount)
 

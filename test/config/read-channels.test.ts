@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readSettings } from '../../src/config.ts'
 import { readChannels, readChannelsIfAny } from '../../src/config/read-channels.ts'
 import { createSettingSource } from '../../src/config/setting-source.ts'
+import { readSettings } from '../../src/config.ts'
 import { createTemporaryFile } from '../helpers/temporary-folder.ts'
 
 const plain = { label: null, group: null, from: null, until: null, isTest: false }

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { runQuery } from '../../src/store/pool.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { openAs } from '../helpers/open-as.ts'
 import type { TestDatabase } from '../helpers/postgres.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 const account = ofFile(() => startAccount({ channels: 1, viewers: 20 }))
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { openAssistant } from '../helpers/open-assistant.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 const CLEAR_PHONE = '13800138000'
 const LOCK = 6_100_061

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { biViews } from '../../src/bi/registry.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { groupPersons } from '../../src/bi/publish/group-persons.ts'
-import { runQuery } from '../../src/store/pool.ts'
 import { forgetCoverage } from '../../src/ledger/slices/forget-coverage.ts'
+import { runQuery } from '../../src/store/pool.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { startFilled } from '../helpers/start-filled.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 const account = ofFile(startFilled)
 const read = async (text: string) => await runQuery(account.database.db, text)

@@ -6,8 +6,8 @@ import { startEmulator } from '../../src/emulator/server.ts'
 import { livehouse } from '../helpers/command-line.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
-import { startChild } from '../helpers/start-child.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
+import { startChild } from '../helpers/start-child.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 describe('mistyped input', () => {

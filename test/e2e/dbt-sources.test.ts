@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { biViews } from '../../src/bi/registry.ts'
-import { allStreams } from '../../src/streams/registry.ts'
 import { quoteText } from '../../src/bi/quote.ts'
+import { biViews } from '../../src/bi/registry.ts'
 import type { BiView } from '../../src/bi/view.ts'
 import { SCHEMA, schemaWords } from '../../src/bi/view-statements.ts'
-import { startFilled } from '../helpers/start-filled.ts'
+import { allStreams } from '../../src/streams/registry.ts'
 import { ofFile } from '../helpers/of-file.ts'
+import { startFilled } from '../helpers/start-filled.ts'
 
 const account = ofFile(startFilled)
 

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
+import { readLeases } from '../../src/ledger/leases/lease-rows.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { atFirstList } from '../helpers/fault-effects.ts'
 import { startKillBench } from '../helpers/kill-bench.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { untilExpired, untilIdle } from '../helpers/own-locks.ts'
 import type { Child } from '../helpers/start-child.ts'
-import { readLeases } from '../../src/ledger/leases/lease-rows.ts'
 
 const bench = ofFile(startKillBench)
 /** What an undisturbed run covers, and how many requests, writes and commits it makes. */

@@ -10,6 +10,7 @@ import { mcp } from '../../src/cli/mcp.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
 import { livehouse } from '../helpers/command-line.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { openAssistant } from '../helpers/open-assistant.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
@@ -19,7 +20,6 @@ import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 import { createTestRole } from '../helpers/test-role.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 const account = ofFile(startFilled)
 const user = ofFile(() => openAs('livehouse_analyst', account.database))

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -18,8 +18,8 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createPassableFolder, isRoot } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
-import { createTestRole } from '../helpers/test-role.ts'
 import { startQueueAccount, stop } from '../helpers/queue-account.ts'
+import { createTestRole } from '../helpers/test-role.ts'
 
 const never = new AbortController().signal
 

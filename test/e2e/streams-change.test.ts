@@ -1,12 +1,12 @@
-import { expect, test, beforeAll, describe } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import { createRowList, type RowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup, World } from '../../src/emulator/world/world.ts'
-import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
-import { type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
-import { startPipeline, type TestPipeline, type SyncOptions } from '../helpers/start-pipeline.ts'
 import { ofFile } from '../helpers/of-file.ts'
+import { type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
+import { type SyncOptions, startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 function change<Item extends object>(
   list: RowList<Item>,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Connection, ConnectOptions } from '../../src/service/connect.ts'
 import type { ListRequest } from '../../src/core/page.ts'
 import type { Partition, Window } from '../../src/core/slice.ts'
-import { findStream } from '../../src/streams/registry.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
+import type { Connection, ConnectOptions } from '../../src/service/connect.ts'
+import { findStream } from '../../src/streams/registry.ts'
 import { connectClient } from './connect-client.ts'
 
 /** Connects to an emulator with both kinds of credentials, and with an unlimited budget for API 4.6. */

@@ -1,6 +1,6 @@
+import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { fileURLToPath } from 'node:url'
 
 const launcher = fileURLToPath(new URL('../../bin/livehouse.cjs', import.meta.url))
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { ColumnType } from '../../src/core/column.ts'
-import type { Database } from '../../src/store/database.ts'
 import type { TruthRow } from '../../src/emulator/truth.ts'
+import type { Database } from '../../src/store/database.ts'
 import { findStream } from '../../src/streams/registry.ts'
 
 /**

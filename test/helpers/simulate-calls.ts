@@ -1,10 +1,10 @@
 import PQueue from 'p-queue'
+import type { Clock } from '../../src/core/clock.ts'
 import { hasCode, LivehouseError } from '../../src/core/errors.ts'
-import { createPace } from '../../src/service/pace.ts'
-import type { Call } from '../../src/service/send.ts'
 import type { UpdatePace } from '../../src/core/shared-calls.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import { createPace } from '../../src/service/pace.ts'
+import type { Call } from '../../src/service/send.ts'
 import { openContext } from './connect-client.ts'
 import { createFakeClock } from './fake-clock.ts'
 

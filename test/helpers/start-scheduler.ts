@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import type { Clock } from '../../src/core/clock.ts'
-import type { JobDefinition, Job } from '../../src/core/define-job.ts'
-import type { Database } from '../../src/store/database.ts'
 import type { JobOutcome } from '../../src/app/run-job.ts'
-import { serveJobs, type ServeOptions } from '../../src/scheduler/serve-jobs.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import type { Job, JobDefinition } from '../../src/core/define-job.ts'
+import { type ServeOptions, serveJobs } from '../../src/scheduler/serve-jobs.ts'
+import type { Database } from '../../src/store/database.ts'
 import { createRecordingLog } from './recording-log.ts'
 
 export type TestScheduler = ReturnType<typeof startScheduler>

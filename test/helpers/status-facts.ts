@@ -1,13 +1,13 @@
+import { judgeHealth } from '../../src/app/judge-health.ts'
 import type { Language } from '../../src/core/column.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
-import type { View } from '../../src/web/render/view.ts'
 import type { ListedChannel } from '../../src/ledger/channels.ts'
 import type { LedgerUnit } from '../../src/ledger/latest-readings.ts'
 import type { OpenReading } from '../../src/ledger/open-readings.ts'
 import type { RunReport } from '../../src/ledger/runs/run-reports.ts'
-import { judgeHealth } from '../../src/app/judge-health.ts'
 import type { Facts } from '../../src/web/facts.ts'
 import { messagesOf } from '../../src/web/messages.ts'
+import type { View } from '../../src/web/render/view.ts'
 
 export const TIME_ZONE = 'Asia/Shanghai'
 /** 2026-11-20 14:30 in Shanghai. */

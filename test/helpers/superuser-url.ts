@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EmbeddedServer } from '../../src/store/embedded.ts'
 import { locateHome } from '../../src/store/embedded/home.ts'
+import type { EmbeddedServer } from '../../src/store/embedded.ts'
 
 /** The URL of the superuser of an embedded PostgreSQL, for what livehouse's own role may not do. */
 export async function superuserUrl(server: EmbeddedServer, dataDir: string): Promise<string> {

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
+import { hasCode } from '../../src/core/errors.ts'
+import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
+import { openDatabase } from '../../src/store/pool.ts'
 import { errorOf } from '../helpers/connect-client.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { withParameters } from '../helpers/with-parameters.ts'
-import { hasCode } from '../../src/core/errors.ts'
-import { openDatabase } from '../../src/store/pool.ts'
-import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
 
 const settings: BudgetSettings = { v1Budget: 3, v1BudgetScope: 'account', timeZone: 'Asia/Shanghai' }
 const { signal } = new AbortController()

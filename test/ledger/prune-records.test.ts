@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { pruneRecords, REFERRING_TABLES } from '../../src/ledger/prune-records.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
 import { ofTest } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 
 const DAY_MS = 86_400_000
 const NOW = new Date('2026-11-20T06:30:00Z')

@@ -7,10 +7,10 @@ import { LivehouseError } from '../../src/core/errors.ts'
 import { beginJobRun, endJobRun, readLastJobRuns } from '../../src/ledger/jobs.ts'
 import { createGiveUpHandler, createRunHandler, toDueJob } from '../../src/scheduler/perform-run.ts'
 import { openTimetable } from '../../src/scheduler/timetable.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
-import { okOutcome, jobOf } from '../helpers/start-scheduler.ts'
-import { ofFile } from '../helpers/of-file.ts'
+import { jobOf, okOutcome } from '../helpers/start-scheduler.ts'
 
 /** The start of a quarter of an hour, at which the job is due. */
 const DUE_MS = Date.parse('2026-11-20T18:00:00Z')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { formatWallTime, formatWallMinute, parseWallTime } from '../../src/core/wall-clock.ts'
-import { openTimetable, type Tick, findCronProblem, parseCron } from '../../src/scheduler/timetable.ts'
+import { formatWallMinute, formatWallTime, parseWallTime } from '../../src/core/wall-clock.ts'
+import { findCronProblem, openTimetable, parseCron, type Tick } from '../../src/scheduler/timetable.ts'
 
 function ticksBetween(cron: string, timeZone: string, from: string, to: string): Tick[] {
   const timetable = openTimetable(cron, timeZone)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
-import { workOn, type WorkOptions } from '../../src/scheduler/work-on.ts'
+import { type WorkOptions, workOn } from '../../src/scheduler/work-on.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 
 /** Works on jobs, eight at once. @returns how many each poll requested until none was left; how many were given back */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Reservation } from '../../src/core/shared-calls.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
-import { createFakeClock } from '../helpers/fake-clock.ts'
 import { listOf } from '../helpers/emulated-client.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
 const paging = { page: 1, pageSize: 100 }

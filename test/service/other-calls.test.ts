@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { saveMenu } from '../../src/service/other-calls.ts'
 import { connectClient, errorOf, fetchTicket, openContext } from '../helpers/connect-client.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
-import { saveMenu } from '../../src/service/other-calls.ts'
 
 const request = { scope: 'outer_visitor', outerid: 'user42', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
 

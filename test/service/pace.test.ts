@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createPace, type Pace } from '../../src/service/pace.ts'
 import { createMemoryPace, type UpdatePace } from '../../src/core/shared-calls.ts'
+import { createPace, type Pace } from '../../src/service/pace.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { mostWithin, refusal, simulateCalls, type Simulation } from '../helpers/simulate-calls.ts'
+import { mostWithin, refusal, type Simulation, simulateCalls } from '../helpers/simulate-calls.ts'
 
 test('a call that is aborted while it waits never leaves and delays no other call', async () => {
   const { clock, open } = setUp(1)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { movableClock, startTestStatusServer } from '../helpers/status-server.ts'
-import { ofFile } from '../helpers/of-file.ts'
 
 const database = ofFile(createTestDatabase)
 const guarded = ofFile(() => startTestStatusServer(database, { token: 'open-sesame' }))

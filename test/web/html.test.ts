@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isolate, html, cutText, maskValues } from '../../src/web/html.ts'
+import { cutText, html, isolate, maskValues } from '../../src/web/html.ts'
 
 const folder = join(import.meta.dirname, '../../src/web')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { messagesOf, chooseLanguage } from '../../src/web/messages.ts'
+import { chooseLanguage, messagesOf } from '../../src/web/messages.ts'
 
 function textsOf(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return [[path, value]]

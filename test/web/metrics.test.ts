@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Facts } from '../../src/web/facts.ts'
 import { createStatusMetrics } from '../../src/web/metrics.ts'
 import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, NOW_MS, TIME_ZONE } from '../helpers/status-facts.ts'
-import type { Facts } from '../../src/web/facts.ts'
 
 const create = () => createStatusMetrics('1.2.3')
 

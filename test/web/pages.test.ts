@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { fieldValue, refusal } from '../helpers/fault-effects.ts'
 import { finishRun, startRun } from '../../src/ledger/runs/runs.ts'
+import { fieldValue, refusal } from '../helpers/fault-effects.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 

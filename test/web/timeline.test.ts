@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
-import { timelineOf, type TimelineFacts } from '../../src/web/timeline.ts'
+import { type TimelineFacts, timelineOf } from '../../src/web/timeline.ts'
 import { makeReading, makeUnit, NOW } from '../helpers/status-facts.ts'
 
 const TODAY = Math.floor(NOW / DAY) * DAY

@@ -1,7 +1,7 @@
 import type { Cause } from '../../core/cause.ts'
 import { readGoneChannels } from '../../ledger/channels.ts'
-import { readUnknownFields } from '../../ledger/unknown-fields.ts'
 import { readFailedRuns } from '../../ledger/runs/run-causes.ts'
+import { readUnknownFields } from '../../ledger/unknown-fields.ts'
 import type { Db } from '../../store/database.ts'
 
 /** How long an unknown field is a cause after it was first seen. */

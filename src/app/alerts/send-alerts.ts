@@ -1,10 +1,10 @@
-import type { ExtractionSettings } from '../settings.ts'
-import type { AppContext } from '../context.ts'
+import { claimNotices, markSent, recordCauses } from '../../ledger/alerts.ts'
 import { createWebhook, type Webhook } from '../../service/webhook.ts'
 import type { Db } from '../../store/database.ts'
-import { readCauses } from './read-causes.ts'
+import type { AppContext } from '../context.ts'
+import type { ExtractionSettings } from '../settings.ts'
 import { type AlertStyle, formatAlert, refusalIn } from './alert-formats.ts'
-import { claimNotices, markSent, recordCauses } from '../../ledger/alerts.ts'
+import { readCauses } from './read-causes.ts'
 
 type AlertingSettings = Pick<ExtractionSettings, 'service' | 'alerts'>
 

@@ -1,6 +1,3 @@
-import { openConnection, WATCHED_REFUSED_MS } from '../open-connection.ts'
-import { openSharedDatabase } from '../open-database.ts'
-import type { ChannelSetting, DatabaseSettings, ServiceSettings } from '../settings.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { Page } from '../../core/page.ts'
 import { endpointOf, type Partition } from '../../core/slice.ts'
@@ -9,6 +6,9 @@ import type { Connection } from '../../service/connect.ts'
 import { MAX_CLOCK_DIFFERENCE_SECONDS } from '../../service/service-clock.ts'
 import { allStreams, questionIdIn, questionStreamOf } from '../../streams/registry.ts'
 import type { AppContext } from '../context.ts'
+import { openConnection, WATCHED_REFUSED_MS } from '../open-connection.ts'
+import { openSharedDatabase } from '../open-database.ts'
+import type { ChannelSetting, DatabaseSettings, ServiceSettings } from '../settings.ts'
 import { type Report, reportFailure } from './check.ts'
 
 /** Checks the base URL, the token, each endpoint that reads records, and the clock. */

@@ -7,8 +7,8 @@ import { transact } from '../../store/load/load.ts'
 import { lockName } from '../../store/lock-name.ts'
 import type { BiSettings } from '../bi-settings.ts'
 import { biViews } from '../registry.ts'
-import { FIGURES_LOCK } from '../views/change-triggers.ts'
 import { roles, SCHEMA } from '../view-statements.ts'
+import { FIGURES_LOCK } from '../views/change-triggers.ts'
 
 /** The state of `livehouse_bi` in the database, and what the connected user may do there. */
 export interface BiState {

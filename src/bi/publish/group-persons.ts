@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { quoteText } from '../quote.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from '../views/fragments/identity.ts'
-import { refreshPersons, noteChannelsOf } from '../views/fragments/persons.ts'
+import { noteChannelsOf, refreshPersons } from '../views/fragments/persons.ts'
 import { hasChanges, withFiguresLock } from './with-figures-lock.ts'
 
 /**

@@ -12,10 +12,10 @@ import {
   SCHEMA,
   schemaWords,
 } from '../view-statements.ts'
+import { createChangeTriggers, dropChangeTriggers, lockFigures } from '../views/change-triggers.ts'
 import { refreshChannels } from '../views/fragments/channel-figures.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
 import { createViewersBetween, VIEWERS_BETWEEN } from '../views/viewers-between.ts'
-import { dropChangeTriggers, lockFigures, createChangeTriggers } from '../views/change-triggers.ts'
 import { type BiState, fingerprintOf } from './bi-state.ts'
 
 const qualify = (view: string) => `${SCHEMA}.${view}`

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { ifPossible } from '../base-tables.ts'
-import { commentOnFormView, createFormView, type Form, FORMS_SCHEMA, formsSchemaWords } from '../form-view.ts'
+import { commentOnFormView, createFormView, FORMS_SCHEMA, type Form, formsSchemaWords } from '../form-view.ts'
 import { quoteName, quoteText } from '../quote.ts'
 import { createSchema, grantViews, replaceViews } from '../view-statements.ts'
 import { applyPlan } from './apply-plan.ts'

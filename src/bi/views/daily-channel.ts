@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
+import { type BiColumns, type BiView, bigint, bool, date, numeric } from '../view.ts'
 import { channelDays, entryDays, measures as watchMeasures } from './fragments/channel-days.ts'
 import { type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { duration, holdsDay, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
-import { type BiColumns, bigint, type BiView, bool, date, numeric } from '../view.ts'
 
 /** Viewers whose first visit, by the visitor list, was on the day. */
 export const newViewers: Figure = {

@@ -1,6 +1,6 @@
+import { type BiView, bigint, bool, text } from '../view.ts'
 import { localDay } from './fragments/local-time.ts'
 import { channelId } from './fragments/shared-columns.ts'
-import { bigint, type BiView, bool, text } from '../view.ts'
 
 export const dimChannel: BiView = {
   name: 'dim_channel',

@@ -1,7 +1,7 @@
 import { gifts } from '../../streams/gifts.ts'
-import { streamColumns } from './fragments/stream-columns.ts'
+import { type BiView, bigint, bool, instant, text } from '../view.ts'
 import { moment } from './fragments/local-time.ts'
-import { bigint, type BiView, bool, instant, text } from '../view.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 
 const gift = streamColumns(gifts, 'g')
 

@@ -1,10 +1,10 @@
 import { visitors } from '../../streams/visitors.ts'
-import { streamColumns } from './fragments/stream-columns.ts'
-import { duration, moment } from './fragments/local-time.ts'
+import { type BiColumn, type BiView, bigint, bool, instant, text } from '../view.ts'
 import { identityBasis, joinPerson, personKey, unlistedViewerRows, viewerKey } from './fragments/identity.ts'
+import { duration, moment } from './fragments/local-time.ts'
 import { personalColumn } from './fragments/masks.ts'
 import { persons, storedPersonColumns, unlistedPersonColumns, viewerPersonColumns } from './fragments/persons.ts'
-import { type BiColumn, bigint, type BiView, bool, instant, text } from '../view.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 
 const viewer = streamColumns(visitors, 'p')
 

@@ -1,8 +1,8 @@
 import { questionnaires } from '../../streams/questionnaires.ts'
-import { streamColumns } from './fragments/stream-columns.ts'
+import { type BiView, bool, integer, text } from '../view.ts'
 import { moment } from './fragments/local-time.ts'
 import { channelId } from './fragments/shared-columns.ts'
-import { type BiView, bool, integer, text } from '../view.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 
 const questionnaire = streamColumns(questionnaires, 'q')
 

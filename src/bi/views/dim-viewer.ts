@@ -1,10 +1,10 @@
 import { visitors } from '../../streams/visitors.ts'
-import { streamColumns } from './fragments/stream-columns.ts'
-import { duration, moment } from './fragments/local-time.ts'
+import { type BiView, bool, text } from '../view.ts'
 import { identityBasis, joinPerson, personOf, unlistedViewerRows, viewerKey } from './fragments/identity.ts'
+import { duration, moment } from './fragments/local-time.ts'
 import { linkColumn, personalColumn } from './fragments/masks.ts'
 import { channelId, isTest, places } from './fragments/shared-columns.ts'
-import { type BiView, bool, text } from '../view.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 
 const viewer = streamColumns(visitors, 'v')
 

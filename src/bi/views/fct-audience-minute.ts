@@ -1,7 +1,7 @@
+import { type BiView, bigint, date } from '../view.ts'
 import { audienceSteps } from './fragments/audience.ts'
 import { minute } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
-import { bigint, type BiView, date } from '../view.ts'
 
 /** The epoch minute, also before 1970, where integer division would round up. */
 const minuteNo = (second: string) => `floor(${second}::double precision / 60)::bigint`

@@ -1,8 +1,8 @@
+import { type BiView, bigint, double, integer } from '../view.ts'
 import { broadcastColumns } from './fct-broadcast.ts'
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
 import { minute } from './fragments/local-time.ts'
 import { isTest } from './fragments/shared-columns.ts'
-import { bigint, type BiView, double, integer } from '../view.ts'
 
 /** Visits that begin within so many seconds of the start, or before it, are starters. */
 const START_SECONDS = 300

@@ -1,11 +1,11 @@
-import { broadcastColumns, giftColumns, giftSums, liveSum, isDuring, signupColumns } from './fct-broadcast.ts'
+import { type BiView, bigint, bool, double, instant, text } from '../view.ts'
+import { broadcastColumns, giftColumns, giftSums, isDuring, liveSum, signupColumns } from './fct-broadcast.ts'
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
 import { joinPerson, viewerKey } from './fragments/identity.ts'
 import { duration, moment } from './fragments/local-time.ts'
 import { bareLink, personalColumn } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
 import { isTest, namedViewer } from './fragments/shared-columns.ts'
-import { bigint, type BiView, bool, double, instant, text } from '../view.ts'
 
 const firstValue = (sql: string) =>
   `(array_agg(${sql} order by w.entered_at, w.record_id) filter (where ${sql} is not null))[1]`

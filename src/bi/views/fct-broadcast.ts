@@ -1,9 +1,9 @@
+import { type BiColumns, type BiView, bigint, bool, date, instant, numeric, text } from '../view.ts'
 import { broadcastKey, broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
-import { duration, toLocal, localDay, moment } from './fragments/local-time.ts'
+import { duration, localDay, moment, toLocal } from './fragments/local-time.ts'
 import { bareLink, personalColumn } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
-import { type BiColumns, bigint, type BiView, bool, date, instant, numeric, text } from '../view.ts'
 
 const start = 'to_timestamp(b.from_no)'
 const end = 'to_timestamp(b.to_no)'

@@ -1,11 +1,11 @@
 import { gifts } from '../../streams/gifts.ts'
-import { streamColumns } from './fragments/stream-columns.ts'
+import { type BiView, bool, numeric, text } from '../view.ts'
+import { giftKey } from './dim-gift.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { event } from './fragments/local-time.ts'
 import { personalColumn } from './fragments/masks.ts'
 import { channelId, currency, isTest, matchedViewer } from './fragments/shared-columns.ts'
-import { type BiView, bool, numeric, text } from '../view.ts'
-import { giftKey } from './dim-gift.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 
 const gift = streamColumns(gifts, 'g')
 

@@ -1,8 +1,8 @@
 import { managerUsage } from '../../streams/manager-usage.ts'
-import { streamColumns } from './fragments/stream-columns.ts'
+import { type BiColumns, type BiView, bool, date, integer, numeric, text } from '../view.ts'
 import { moment } from './fragments/local-time.ts'
 import { personalColumn } from './fragments/masks.ts'
-import { type BiColumns, type BiView, bool, date, integer, numeric, text } from '../view.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 
 const usage = streamColumns(managerUsage, 'u')
 

@@ -1,8 +1,8 @@
+import { type BiColumn, type BiColumns, type BiView, bool, date, smallint, text } from '../view.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { localDay } from './fragments/local-time.ts'
 import { HIDDEN, mask } from './fragments/masks.ts'
 import { channelId, isTest, matchedViewer, questionnaireKey } from './fragments/shared-columns.ts'
-import { type BiColumn, type BiColumns, type BiView, bool, date, smallint, text } from '../view.ts'
 
 /** The columns that identify the question of an answer. */
 export const questionColumns: BiColumns = {

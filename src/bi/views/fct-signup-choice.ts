@@ -1,6 +1,6 @@
 import { type BiView, smallint } from '../view.ts'
-import { isTest } from './fragments/shared-columns.ts'
 import { answererColumns, answersFrom, answerText, isCleared, options, questionColumns } from './fct-signup-answer.ts'
+import { isTest } from './fragments/shared-columns.ts'
 
 export const fctSignupChoice: BiView = {
   name: 'fct_signup_choice',

@@ -1,10 +1,10 @@
 import { signups } from '../../streams/signups.ts'
-import { streamColumns } from './fragments/stream-columns.ts'
+import { type BiView, integer, text } from '../view.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { event } from './fragments/local-time.ts'
 import { personalColumn } from './fragments/masks.ts'
 import { channelId, isTest, matchedViewer, questionnaireKey } from './fragments/shared-columns.ts'
-import { type BiView, integer, text } from '../view.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 
 const signup = streamColumns(signups, 'u')
 

@@ -1,7 +1,7 @@
-import { duration, holdsDay, localDay, moment } from './fragments/local-time.ts'
+import { type BiView, bigint, bool, date, instant } from '../view.ts'
 import { joinPerson } from './fragments/identity.ts'
+import { duration, holdsDay, localDay, moment } from './fragments/local-time.ts'
 import { channelId, isTest, namedViewer } from './fragments/shared-columns.ts'
-import { bigint, type BiView, bool, date, instant } from '../view.ts'
 
 export const fctViewerDay: BiView = {
   name: 'fct_viewer_day',

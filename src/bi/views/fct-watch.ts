@@ -1,10 +1,10 @@
 import { watchRecords } from '../../streams/watch-records.ts'
-import { streamColumns } from './fragments/stream-columns.ts'
+import { type BiView, bool, smallint } from '../view.ts'
 import { joinPerson } from './fragments/identity.ts'
-import { duration, event, toLocal, moment } from './fragments/local-time.ts'
+import { duration, event, moment, toLocal } from './fragments/local-time.ts'
 import { linkColumn, personalColumn } from './fragments/masks.ts'
 import { channelId, isTest, namedViewer, places } from './fragments/shared-columns.ts'
-import { type BiView, bool, smallint } from '../view.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 
 const record = streamColumns(watchRecords, 'w')
 

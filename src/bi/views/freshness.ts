@@ -1,6 +1,6 @@
 import { questionStreamOf, streams } from '../../streams/registry.ts'
+import { type BiView, bigint, bool, date, instant, localTime, text } from '../view.ts'
 import { localDay } from './fragments/local-time.ts'
-import { bigint, type BiView, bool, date, instant, localTime, text } from '../view.ts'
 
 const byChannel = streams.flatMap(({ name, partitionedBy, types, isTimeFiltered }) => {
   if (partitionedBy === 'channel') return [`('${name}', '', ${isTimeFiltered})`]

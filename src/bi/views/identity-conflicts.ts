@@ -1,5 +1,5 @@
+import { type BiView, bigint, bool, text } from '../view.ts'
 import { identityBasis, personKey } from './fragments/identity.ts'
-import { bigint, type BiView, bool, text } from '../view.ts'
 
 /** A person rarely has more viewer ids in one channel; a shared or made-up phone number soon connects more. */
 const MAX_VIEWERS = 5

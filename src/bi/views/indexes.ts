@@ -1,5 +1,5 @@
-import { overnight } from './fragments/audience.ts'
 import { dollarQuote, fillZone, quoteText } from '../quote.ts'
+import { overnight } from './fragments/audience.ts'
 import { localDay } from './fragments/local-time.ts'
 
 /** Removes the alias `w` from expressions, as the definition of an index has none. */

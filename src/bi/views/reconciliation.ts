@@ -1,6 +1,6 @@
+import { type BiView, bigint, bool, numeric, text } from '../view.ts'
 import { channelDays } from './fragments/channel-days.ts'
 import { ALL_TIME, type Figure, rowsOf } from './fragments/channel-figures.ts'
-import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 
 /** A number that the service gives in two places: its name, its unit, both places, and both values as SQL. */
 type Check = readonly [name: string, unit: string, left: string, right: string, total: string, sum: string]

@@ -1,6 +1,6 @@
+import { type BiView, bigint, date, integer } from '../view.ts'
 import { type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
-import { bigint, type BiView, date, integer } from '../view.ts'
 
 /** The Monday of the week of a day; arithmetic takes a tenth of the time of `date_trunc`. */
 const week = (of: string) => `${of} - (${of} - date '0001-01-01') % 7`

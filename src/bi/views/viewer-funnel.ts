@@ -1,8 +1,8 @@
+import { type BiColumns, type BiView, bigint, date, smallint, text } from '../view.ts'
 import { ALL_TIME, type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { joinViewer } from './fragments/identity.ts'
 import { toLocal } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
-import { type BiColumns, bigint, type BiView, date, smallint, text } from '../view.ts'
 
 /** If a smaller share of the records can be matched, a number of viewers would mislead. */
 const MIN_MATCHED = 0.8

@@ -1,4 +1,4 @@
-import { bigint, type BiView, date } from '../view.ts'
+import { type BiView, bigint, date } from '../view.ts'
 import { rowsOf } from './fragments/channel-figures.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { viewerReturns } from './viewer-cohort-week.ts'

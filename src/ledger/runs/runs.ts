@@ -5,9 +5,9 @@ import { exactJson } from '../../core/text.ts'
 import type { Db } from '../../store/database.ts'
 import { shareName } from '../../store/lock-name.ts'
 import { requireMigrated } from '../../store/migrate.ts'
+import { deleteRunLeases, selectLeaseOfRun } from '../leases/lease-rows.ts'
 import { type Leases } from '../leases/leases.ts'
 import { now, type Ops, ops, type Row } from '../ops.ts'
-import { deleteRunLeases, selectLeaseOfRun } from '../leases/lease-rows.ts'
 
 interface NewRun extends Pick<Row<'runs'>, 'command' | 'startedAt'> {
   /** The arguments of the run, without secrets. */

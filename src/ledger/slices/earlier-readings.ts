@@ -1,9 +1,9 @@
 import { jsonBuildObject } from 'kysely/helpers/postgres'
-import { formatWindow, parseRange, parseRanges, type Place, type Window } from '../../core/slice.ts'
+import { formatWindow, type Place, parseRange, parseRanges, type Window } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
-import type { LedgerPlace } from './forget-coverage.ts'
 import { isAt, ops, type Statement } from '../ops.ts'
 import { selectWaiting } from '../quarantine/quarantine.ts'
+import type { LedgerPlace } from './forget-coverage.ts'
 
 /** What the next reading of a partition needs to know about earlier ones. */
 export type EarlierReadings = Awaited<ReturnType<typeof readEarlierReadings>>

@@ -1,11 +1,11 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { formatWindow, parseRanges, type Place, subtractWindows, type Window } from '../../core/slice.ts'
+import { formatWindow, type Place, parseRanges, subtractWindows, type Window } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
 import { forgetMissedRows } from '../../store/load/table-part.ts'
 import { lockName } from '../../store/lock-name.ts'
-import { readCovered } from './coverage.ts'
 import { closeOpenSlices } from '../open-slices.ts'
 import { anyOf, isAt, type Ops, ops } from '../ops.ts'
+import { readCovered } from './coverage.ts'
 
 /** A range of one partition. */
 export interface LedgerPlace extends Place {

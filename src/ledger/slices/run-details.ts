@@ -2,9 +2,9 @@ import { parseRange, partitionLease } from '../../core/slice.ts'
 import { MINUTE } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { readAlertsRaised } from '../alerts.ts'
+import { readLeases } from '../leases/lease-rows.ts'
 import { ops } from '../ops.ts'
 import { readRun } from '../runs/runs.ts'
-import { readLeases } from '../leases/lease-rows.ts'
 
 /** What a run's page shows beside its report: its arguments, slices, alerts and leases. */
 export type RunDetails = Awaited<ReturnType<typeof readRunDetails>>

@@ -6,9 +6,9 @@ import {
   isGreen,
   noCounts,
   noSlices,
+  type Proof,
   parsePartition,
   partitionKey,
-  type Proof,
   proofs,
 } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'

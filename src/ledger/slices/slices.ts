@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { formatWindow, isGreen, type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
+import { formatWindow, isGreen, type Partition, type Place, partitionKey, type Window } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { isAt, ops, type Row, type Statement } from '../ops.ts'

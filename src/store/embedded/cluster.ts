@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, lchown, link, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { codeOf } from '../../core/errors.ts'
 import { findBinaries } from './binaries.ts'
 import { readServerFile } from './find-server.ts'
-import { embeddedError, translateFileError, type Home, locateHome, prepareHome } from './home.ts'
+import { embeddedError, type Home, locateHome, prepareHome, translateFileError } from './home.ts'
 import { runProgram } from './run-program.ts'
-import { codeOf } from '../../core/errors.ts'
 
 /** The role that livehouse uses: it may create databases and roles, and is not a superuser (`postgres` is). */
 export const ROLE = 'livehouse'

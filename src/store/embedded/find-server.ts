@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import { open, readFile, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { embeddedError, type Home, translateFileError } from './home.ts'
 import { codeOf } from '../../core/errors.ts'
+import { embeddedError, type Home, translateFileError } from './home.ts'
 
 /** The file in which a running server records its process id and port. */
 export const LOCK_FILE = 'postmaster.pid'

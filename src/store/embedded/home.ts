@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { chmod, lstat, mkdir, readFile, readlink, stat, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type Owner, runProgram } from './run-program.ts'
 import { codeOf, LivehouseError } from '../../core/errors.ts'
+import { type Owner, runProgram } from './run-program.ts'
 
 /** Where root puts a cluster if the server's user cannot reach the configured directory. */
 const REACHABLE_PLACE = '/var/lib/livehouse'

@@ -1,9 +1,9 @@
 import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Cell, Row } from '../../core/column.ts'
+import { codeOf } from '../../core/errors.ts'
 import type { Counts } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
 import type { Database, Db } from '../database.ts'
-import { codeOf } from '../../core/errors.ts'
 import { loadedColumns, TextBuffer } from './row-texts.ts'
 import { rowKeyColumn } from './table-part.ts'
 

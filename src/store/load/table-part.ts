@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
-import { type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
+import { type Partition, type Place, partitionKey, type Window } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
 import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Database, Db } from '../database.ts'

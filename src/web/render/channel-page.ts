@@ -1,14 +1,14 @@
+import { type JudgedUnit, summarizeProgress } from '../../app/judge-health.ts'
 import type { ListedChannel } from '../../ledger/channels.ts'
 import { countProofs } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
-import { isolate, type Html, html } from '../html.ts'
-import { type JudgedUnit, summarizeProgress } from '../../app/judge-health.ts'
-import { rangeText } from './run-page.ts'
-import { coverageSection, lastRead, completeUntil, streamsOf } from './streams-section.ts'
-import { errorText } from './verdict-section.ts'
 import { isOnlyWhenNamed } from '../../streams/registry.ts'
+import { type Html, html, isolate } from '../html.ts'
+import { rangeText } from './run-page.ts'
+import { completeUntil, coverageSection, lastRead, streamsOf } from './streams-section.ts'
 import { type Column, tableSection } from './table.ts'
-import { actionForm, sectionLinks, mark, proofMarks, section, streamName, type View } from './view.ts'
+import { errorText } from './verdict-section.ts'
+import { actionForm, mark, proofMarks, section, sectionLinks, streamName, type View } from './view.ts'
 
 /** The page of one channel: its streams, their open issues, and a form to have a range read again. */
 export function channelPage(outer: View, channel: ListedChannel, readings: OpenReadings): Html {

@@ -1,7 +1,7 @@
 import type { ListedChannel } from '../../ledger/channels.ts'
-import { isolate, type Html, html } from '../html.ts'
+import { type Html, html, isolate } from '../html.ts'
 import { fill } from '../messages.ts'
-import { lastRead, completeUntil } from './streams-section.ts'
+import { completeUntil, lastRead } from './streams-section.ts'
 import { type Column, filterForm, pagination, tableSection } from './table.ts'
 import { mark, type View } from './view.ts'
 

@@ -1,7 +1,7 @@
 import cronstrue from 'cronstrue/i18n.js'
 import type { Language } from '../../core/column.ts'
-import { isolate, type Html, html } from '../html.ts'
 import type { JobView } from '../facts.ts'
+import { type Html, html, isolate } from '../html.ts'
 import { type Column, tableSection } from './table.ts'
 import { actionForm, lockedNote, mark, moment, stateMark, type View } from './view.ts'
 

@@ -1,9 +1,9 @@
 import { type Language, languages } from '../../core/column.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import type { Assets } from '../assets.ts'
-import { type Content, type Html, html, cutText } from '../html.ts'
-import { link } from './view.ts'
+import { type Content, cutText, type Html, html } from '../html.ts'
 import { fill, type Messages, messagesOf } from '../messages.ts'
+import { link } from './view.ts'
 
 interface Frame {
   readonly messages: Messages

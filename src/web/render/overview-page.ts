@@ -1,15 +1,15 @@
 import { fewestCallsLeft } from '../../ledger/call-budget.ts'
+import { streamNames } from '../../streams/registry.ts'
+import { MAX_QUARANTINED } from '../facts.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
-import { streamNames } from '../../streams/registry.ts'
 import { chartsSection } from './charts-section.ts'
 import { jobsSection } from './jobs-section.ts'
-import { coverageSection, rowCount, completeUntil, streamsOf, streamsSection } from './streams-section.ts'
-import { progressSection } from './verdict-section.ts'
-import { sectionLinks, moment, type View, stateMark } from './view.ts'
-import { MAX_QUARANTINED } from '../facts.ts'
 import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
+import { completeUntil, coverageSection, rowCount, streamsOf, streamsSection } from './streams-section.ts'
+import { progressSection } from './verdict-section.ts'
+import { moment, sectionLinks, stateMark, type View } from './view.ts'
 
 /** Few, because a phone shows each run as a block. */
 const LAST_RUNS = 5

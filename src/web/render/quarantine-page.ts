@@ -1,8 +1,8 @@
 import type { QuarantineGroup, ShownItem } from '../../ledger/quarantine/quarantine-reasons.ts'
-import { isolate, type Html, html, maskMessage, maskJson, maskValues } from '../html.ts'
-import { reasonInChinese } from '../words/reasons.ts'
 import { streamNames } from '../../streams/registry.ts'
-import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
+import { type Html, html, isolate, maskJson, maskMessage, maskValues } from '../html.ts'
+import { reasonInChinese } from '../words/reasons.ts'
+import { type Column, choice, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { actionForm, link, moment, streamName, type View } from './view.ts'
 
 /**

@@ -1,27 +1,27 @@
 import { describeNotice } from '../../app/alerts/describe-cause.ts'
-import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Window } from '../../core/slice.ts'
+import { formatWallMinute } from '../../core/wall-clock.ts'
+import type { RunError, RunReport } from '../../ledger/runs/run-reports.ts'
 import { type RunDetails } from '../../ledger/slices/run-details.ts'
-import type { RunReport, RunError } from '../../ledger/runs/run-reports.ts'
+import { type StreamReport } from '../../ledger/slices/slices-of-runs.ts'
 import { rankOf } from '../../streams/registry.ts'
-import { isolate, type Html, html } from '../html.ts'
+import { type Html, html, isolate } from '../html.ts'
 import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
 import { countAtEnd, duration } from './runs-page.ts'
-import { errorText, progressSection } from './verdict-section.ts'
 import { type Column, type ListPage, pagination, tableSection } from './table.ts'
+import { errorText, progressSection } from './verdict-section.ts'
 import {
   actionForm,
-  sectionLinks,
   moment,
   proofMark,
   proofMarks,
   section,
+  sectionLinks,
   stateMark,
   streamName,
   type View,
 } from './view.ts'
-import { type StreamReport } from '../../ledger/slices/slices-of-runs.ts'
 
 interface ShownDetails extends Omit<RunDetails, 'slices'> {
   readonly errors: readonly RunError[]

@@ -1,9 +1,9 @@
 import { addCounts, type Counts, noCounts, type Proof, proofs } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/runs/run-reports.ts'
 import { hasEnded } from '../../ledger/runs/runs.ts'
-import { isolate, type Html, html } from '../html.ts'
+import { type Html, html, isolate } from '../html.ts'
 import { fill } from '../messages.ts'
-import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
+import { type Column, choice, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { moment, proofMarks, stateMark, type View } from './view.ts'
 
 /** The states of a run. */

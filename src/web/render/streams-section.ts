@@ -1,11 +1,11 @@
-import { isOnlyWhenNamed, streamNames } from '../../streams/registry.ts'
+import { type JudgedUnit, summarizeProgress } from '../../app/judge-health.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
+import { isOnlyWhenNamed, streamNames } from '../../streams/registry.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { type JudgedUnit, summarizeProgress } from '../../app/judge-health.ts'
-import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
+import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { channelLinks, icon, moment, proofMarks, section, streamName, type View } from './view.ts'
 
 type StreamRow = ReturnType<typeof streamsOf>[number]

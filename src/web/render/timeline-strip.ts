@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
-import type { TimelineDay } from '../timeline.ts'
 import { fill, type Messages } from '../messages.ts'
+import type { TimelineDay } from '../timeline.ts'
 
 const WIDTH = 10
 const HEIGHT = 24

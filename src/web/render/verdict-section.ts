@@ -1,13 +1,13 @@
+import type { Finding, Verdict } from '../../app/judge-health.ts'
 import { describeError } from '../../core/outcome.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
-import { type Html, html, isolate, maskMessage } from '../html.ts'
-import type { Finding, Verdict } from '../../app/judge-health.ts'
-import { channelLinks, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/runs/run-reports.ts'
-import type { Facts, ReadFailure } from '../facts.ts'
 import { rankOf } from '../../streams/registry.ts'
+import type { Facts, ReadFailure } from '../facts.ts'
+import { type Html, html, isolate, maskMessage } from '../html.ts'
 import { fill, type Messages } from '../messages.ts'
 import { causeInChinese } from '../words/reasons.ts'
+import { channelLinks, icon, streamName, type Tone, type View } from './view.ts'
 
 const tones: Readonly<Record<Verdict['status'], Tone>> = {
   complete: 'good',

@@ -1,8 +1,8 @@
-import { wallTimeAt } from '../../core/wall-clock.ts'
-import { type Content, isolate, type Html, html } from '../html.ts'
-import type { Facts } from '../facts.ts'
 import type { Proof } from '../../core/slice.ts'
+import { wallTimeAt } from '../../core/wall-clock.ts'
 import type { RunReport } from '../../ledger/runs/run-reports.ts'
+import type { Facts } from '../facts.ts'
+import { type Content, type Html, html, isolate } from '../html.ts'
 import { fill, type Messages } from '../messages.ts'
 
 /** What the parts of a page are rendered from. */

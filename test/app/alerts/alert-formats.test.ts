@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Cause, Notice } from '../../../src/core/cause.ts'
 import { type AlertStyle, formatAlert, refusalIn } from '../../../src/app/alerts/alert-formats.ts'
 import { describeNotice } from '../../../src/app/alerts/describe-cause.ts'
+import type { Cause, Notice } from '../../../src/core/cause.ts'
 import { times } from '../../helpers/first-rows.ts'
 
 const at = new Date('2026-11-20T06:30:00Z')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { readCauses } from '../../../src/app/alerts/read-causes.ts'
 import { type AlertReceiver, deliverNotices } from '../../../src/app/alerts/send-alerts.ts'
 import { run as runJob } from '../../../src/cli/run.ts'
 import { serve } from '../../../src/cli/serve.ts'
@@ -7,15 +8,14 @@ import { sync } from '../../../src/cli/sync.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { LivehouseError } from '../../../src/core/errors.ts'
 import { startEmulator } from '../../../src/emulator/server.ts'
-import { readCauses } from '../../../src/app/alerts/read-causes.ts'
 import { recordCauses } from '../../../src/ledger/alerts.ts'
 import { recordUnknownFields } from '../../../src/ledger/unknown-fields.ts'
 import { createFakeClock } from '../../helpers/fake-clock.ts'
+import { ofFile } from '../../helpers/of-file.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 import { createRecordingLog } from '../../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../../helpers/run-verb.ts'
 import { startScriptedService } from '../../helpers/scripted-service.ts'
-import { ofFile } from '../../helpers/of-file.ts'
 
 const database = ofFile(createTestDatabase)
 const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 5, days: 2 }))

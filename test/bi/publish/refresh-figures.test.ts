@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { groupPersons } from '../../../src/bi/publish/group-persons.ts'
-import { refreshFigures } from '../../../src/bi/publish/refresh-figures.ts'
 import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
+import { refreshFigures } from '../../../src/bi/publish/refresh-figures.ts'
 import type { Database } from '../../../src/store/database.ts'
-import { openDatabase, runQuery } from '../../../src/store/pool.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
-import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
+import { openDatabase, runQuery } from '../../../src/store/pool.ts'
 import { ofTest } from '../../helpers/of-file.ts'
+import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
 const database = ofTest(createTestDatabase)

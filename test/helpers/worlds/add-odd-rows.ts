@@ -1,7 +1,7 @@
 import { MINUTE, parseWallTime } from '../../../src/core/wall-clock.ts'
-import { withheldRows } from '../fault-effects.ts'
 import type { FaultEffect } from '../../../src/emulator/faults.ts'
 import { createWorld } from '../../../src/emulator/world/create-world.ts'
+import { withheldRows } from '../fault-effects.ts'
 import type { ModelWorld } from '../model/model-world.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -5,6 +5,7 @@ import { findStream } from '../../../src/streams/registry.ts'
 import { SETTLE } from '../model/model-world.ts'
 import { readStreamTable } from '../read-table.ts'
 import type { RunEnd, RunScope, WorldAccount } from './account.ts'
+import { isHidden } from './add-odd-rows.ts'
 import {
   compareRows,
   countRows,
@@ -12,14 +13,13 @@ import {
   isYounger,
   nameOf,
   type Precision,
+  type Rows,
   requireNone,
   requirePresent,
-  type Rows,
   textOf,
   timeOf,
   toTheMinute,
 } from './compare-rows.ts'
-import { isHidden } from './add-odd-rows.ts'
 
 type Counts = ReadonlyMap<string, number>
 

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import type { Fault, FaultEffect } from '../../../src/emulator/faults.ts'
 import {
   changedRows,
   connectionReset,
@@ -16,7 +17,6 @@ import {
   whereAsked,
   withheldRows,
 } from '../fault-effects.ts'
-import type { Fault, FaultEffect } from '../../../src/emulator/faults.ts'
 import type { ListName, Mutation } from '../model/schedule.ts'
 
 /** What one scenario is about: a list that changes, or one of those that do not. */

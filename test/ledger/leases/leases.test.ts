@@ -1,13 +1,13 @@
+import { once } from 'node:events'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool, type PoolClient } from 'pg'
 import { beforeEach, expect, test } from 'vitest'
-import { once } from 'node:events'
-import type { Database } from '../../../src/store/database.ts'
+import { readLeases } from '../../../src/ledger/leases/lease-rows.ts'
 import { Leases } from '../../../src/ledger/leases/leases.ts'
+import type { Database } from '../../../src/store/database.ts'
+import { ofFile } from '../../helpers/of-file.ts'
 import { untilRow } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
-import { ofFile } from '../../helpers/of-file.ts'
-import { readLeases } from '../../../src/ledger/leases/lease-rows.ts'
 
 const database = ofFile(createTestDatabase)
 beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.leases').execute()))

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import type { Row } from '../../../src/core/column.ts'
-import { visitors } from '../../../src/streams/visitors.ts'
 import { createBatch, loadRows, prepareToLoad, transact } from '../../../src/store/load/load.ts'
-import { createTestDatabase } from '../../helpers/postgres.ts'
+import { visitors } from '../../../src/streams/visitors.ts'
 import { ofFile } from '../../helpers/of-file.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
 
 const database = ofFile(createTestDatabase)
 beforeEach(async () => void (await sql`truncate livehouse.visitors`.execute(database.db)))

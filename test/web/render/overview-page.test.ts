@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import type { Facts } from '../../../src/web/facts.ts'
 import { channelsPage } from '../../../src/web/render/channels-page.ts'
 import { overviewPage } from '../../../src/web/render/overview-page.ts'
-import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, makeView } from '../../helpers/status-facts.ts'
-import type { Facts } from '../../../src/web/facts.ts'
 import { verdictSection } from '../../../src/web/render/verdict-section.ts'
+import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, makeView } from '../../helpers/status-facts.ts'
 
 const noFilter = { q: '', show: '', page: 1 }
 

@@ -1,6 +1,6 @@
-import { enteredNo, endNo, isCounted } from './audience.ts'
+import { endNo, enteredNo, isCounted } from './audience.ts'
 import { channelDays } from './channel-days.ts'
-import { toLocal, localDay } from './local-time.ts'
+import { localDay, toLocal } from './local-time.ts'
 
 const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from livehouse_ops.bi_settings s)`
 

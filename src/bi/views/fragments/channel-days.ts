@@ -1,5 +1,5 @@
 import { fillZone } from '../../quote.ts'
-import { endAt, enteredNo, isCounted, liveFlag, leftNo, overnight, startNo } from './audience.ts'
+import { endAt, enteredNo, isCounted, leftNo, liveFlag, overnight, startNo } from './audience.ts'
 import { localDay } from './local-time.ts'
 
 const entryDay = localDay('w.entered_at')
