@@ -2,8 +2,9 @@ import { fromKysely, getConstructionPlans, getMigrationPlans, PgBoss } from 'pg-
 import type { AppContext } from '../app/context.ts'
 import { embeddedUrl } from '../app/open-database.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
-import { LivehouseError } from '../core/errors.ts'
+import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { Db } from '../store/database.ts'
+import { CREATED_MEANWHILE } from '../store/migration-lock.ts'
 import { openDatabase } from '../store/pool.ts'
 import { Queue, type QueueName, SCHEMA } from './queue.ts'
 
@@ -63,11 +64,14 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings,
   const queue = new Queue(boss, db)
   try {
     if (!isAutoMigrated && (await readVersion(boss)) < SCHEMA_VERSION) throw createSchemaError()
-    await boss.start().catch(async (error: unknown) => {
-      // Another process may have created the schema at the same time.
-      if ((await readVersion(boss)) < SCHEMA_VERSION) throw error
-      await boss.start()
-    })
+    const start = async (triesLeft: number): Promise<unknown> =>
+      await boss.start().catch(async (error: unknown) => {
+        // Another process may be creating the schema at the same time.
+        const isCreated = CREATED_MEANWHILE.has(codeOf(error)) || (await readVersion(boss)) >= SCHEMA_VERSION
+        if (!isCreated || triesLeft === 0) throw error
+        return await start(triesLeft - 1)
+      })
+    await start(3)
     for (const [name, options] of Object.entries(queues)) await boss.createQueue(name, options)
     return queue
   } catch (error) {
@@ -98,13 +102,11 @@ function executorOf(db: Db): ReturnType<typeof fromKysely> {
     executeSql: async (text, values) =>
       await db.connection().execute(async (connection) => {
         const inner = fromKysely(connection)
-        try {
-          return await inner.executeSql(text, values)
-        } catch (error) {
+        return await inner.executeSql(text, values).catch(async (error: unknown) => {
           // The error has skipped the remaining statements, including the commit.
           await inner.executeSql('rollback').catch(() => {})
           throw error
-        }
+        })
       }),
   }
 }

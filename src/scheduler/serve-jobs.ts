@@ -21,7 +21,6 @@ export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal
 
 /** The longest wait: other processes may change the state of jobs, and the clock may jump. */
 const POLL_MS = 30_000
-/** How often to try a lost database again. */
 const DATABASE_POLL_MS = 5000
 
 /**

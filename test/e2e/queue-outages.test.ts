@@ -17,6 +17,7 @@ import { createTestContext } from '../helpers/cli-context.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createPassableFolder, isRoot } from '../helpers/operating-system.ts'
+import { openTransaction, untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { startQueueAccount, stop } from '../helpers/queue-account.ts'
 import { createTestRole } from '../helpers/test-role.ts'
@@ -33,7 +34,11 @@ const advisoryLocks = `select pg_advisory_lock(('x' || encode(sha224(
 test('processes that start at the same moment create the schema of the queue once', async () => {
   const target = { kind: 'url', url: account.database.url } as const
   const settings = { target, dataDir: '', queueUrl: undefined, isAutoMigrated: true }
+  await using other = await openTransaction(account.database.db)
+  await sql`create schema pgboss`.execute(other)
   const opened = Array.from({ length: 4 }, async () => await openQueue(createTestContext().context, settings))
+  await untilBlocked(account.database.db, sql`true`)
+  await other.commit().execute()
   const [first, ...others] = await Promise.all(opened)
   for (const queue of others) await queue[Symbol.asyncDispose]()
   await using queue = first

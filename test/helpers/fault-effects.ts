@@ -8,14 +8,12 @@ export const refusal = (code: number, message = 'Injected'): FaultEffect =>
 /** A bare status, as gateways send it. */
 export const status = (code: number, headers: Readonly<Record<string, string>> = {}): FaultEffect =>
   onAnswer(`status ${code}`, () => textAnswer(code, 'text/plain', '', headers))
-/** An HTML page instead of JSON. */
 export const html = (code: number): FaultEffect =>
   onAnswer(`html ${code}`, () => textAnswer(code, 'text/html', `<html><title>${code}</title><h1>${code}</h1></html>`))
 export const emptyBody = (): FaultEffect => onAnswer('empty body', () => textAnswer(200, 'application/json', ''))
 /** `{"errors": …}` with 200, instead of an array or an envelope. */
 export const errorsObject = (code = 500001, message = 'Server logic error'): FaultEffect =>
   onAnswer('errors object', () => jsonAnswer({ errors: { code, message } }))
-/** `{errcode, msg}` with 200. */
 export const errcode = (code: number, message = 'Injected'): FaultEffect =>
   onAnswer(`errcode ${code}`, () => jsonAnswer({ errcode: code, msg: message }))
 /** Any JSON value as the whole body. */
@@ -49,10 +47,8 @@ export const withheldRows = (isWithheld: (item: unknown) => boolean): FaultEffec
 /** Sends no rows, in a well-formed answer with total 0. */
 export const noRows = (): FaultEffect => onList('no rows', (list) => ({ ...list, items: () => [], total: 0 }))
 
-/** Adds `by` to the total. */
 export const falseTotal = (by: number): FaultEffect =>
   onList('false total', (list) => ({ ...list, total: Math.max(0, list.total + by) }))
-/** Reports the same total whatever is requested. */
 export const constantTotal = (total: number): FaultEffect => onList('constant total', (list) => ({ ...list, total }))
 /** Adds to the total, one more with each answer. */
 export function changingTotal(): FaultEffect {

@@ -9,7 +9,6 @@ const provinceOf = (address: string | null) => provinces.find((each) => address?
 /** The group that the operator has put a channel in, by its name. */
 export const groupOf = (channel: TruthRow) => (textIn(channel, 'name')?.startsWith('产品') ? 'training' : 'marketing')
 
-/** Who the viewers are. */
 export const peopleQuestions: readonly Question[] = [
   {
     title: 'From which provinces do our viewers come?',
