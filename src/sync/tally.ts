@@ -66,9 +66,10 @@ export function createTally(names: readonly Stream[]) {
     result: (stopped: unknown): RunResult => {
       const unfinished = countEnded(proofs.filter((proof) => !isGreen(proof)))
       const isInterrupted = hasCode(stopped, 'run.interrupted')
-      if (isInterrupted) {
-        const message = `${stopped.message}: ${unfinished} slices were not finished; the next run goes on from there`
-        problems.set(stopped.code, { stream: null, partition: null, code: stopped.code, message })
+      if (isInterrupted || (stopped !== undefined && problems.size === 0)) {
+        const { code, message: reason } = describeError(stopped)
+        const message = `${reason}: ${unfinished} slices were not finished; the next run goes on from there`
+        problems.set(code, { stream: null, partition: null, code, message })
       }
       const isFailed = stopped !== undefined && !isInterrupted && countEnded(proofs.filter(isGreen)) === 0
       const isWhole = unfinished === 0 && stopped === undefined
