@@ -58,7 +58,6 @@ export interface AlertSettings {
 export interface ExtractionSettings {
   readonly service: ServiceSettings
   readonly database: DatabaseSettings
-  /** Every configured channel. */
   readonly configured: readonly ChannelSetting[]
   /** The channels to read. */
   readonly channels: readonly PlannedChannel[]

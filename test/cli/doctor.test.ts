@@ -22,12 +22,12 @@ import { withParameters } from '../helpers/with-parameters.ts'
 const launcher = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 const service = ofTest(startEmulatedService)
 const database = ofTest(createTestDatabase)
-/** Settings with which no check fails. */
 const settings = ({ emulator } = service) => ({
   ...credentialsOf(emulator),
   LIVEHOUSE_CHANNELS: emulator.channelIds.join(','),
   DATABASE_URL: database.url,
 })
+const urls = (url: string) => ({ DATABASE_URL: url, LIVEHOUSE_QUEUE_URL: url })
 
 const results: Readonly<Record<string, string>> = { '✓': 'ok', '✗': 'failed', '!': 'warning', '–': 'skipped' }
 
@@ -59,8 +59,7 @@ test('with valid settings no check fails, and the database is not changed', asyn
   expect(byName.get('4.7 visitorList')?.seen).toBe('answers, 60 in all')
   expect(byName.get('schema')?.seen).toBe('does not exist yet; the next sync brings it up to date')
   expect(service.emulator.calls.map(({ endpoint }) => endpoint)).not.toContain('userRecords')
-  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(empty.db)
-  expect(rows).toEqual([])
+  expect((await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(empty.db)).rows).toEqual([])
 })
 
 test('each wrong setting is named, and everything else is checked', async () => {
@@ -162,7 +161,7 @@ test('a user without rights reads which are missing and what a DBA must run, wit
   await using role = await createTestRole()
   await using empty = await createTestDatabase({ isMigrated: false })
   await using migrated = await createTestDatabase()
-  const inspect = (name: string) => examine({ ...settings(), DATABASE_URL: databaseUrl(name, role) })
+  const inspect = (name: string) => examine({ ...settings(), ...urls(databaseUrl(name, role)) })
   const repair = async (db: typeof empty.db, { byName }: Awaited<ReturnType<typeof inspect>>) =>
     await sql.raw(byName.get('rights')?.repair?.replace(/^[^:]*run: /, '') ?? '').execute(db)
   const before = await inspect(empty.name)
@@ -171,11 +170,12 @@ test('a user without rights reads which are missing and what a DBA must run, wit
   expect((await inspect(empty.name)).failed).toEqual([])
 
   expect((await inspect(migrated.name)).byName.get('rights')?.repair).toContain('GRANT USAGE ON SCHEMA livehouse')
-  const rights = `grant usage on schema livehouse, livehouse_ops to ${role.name};
+  const rights = `create schema pgboss create table job (); grant usage on schema livehouse, livehouse_ops to ${role.name};
     grant select on all tables in schema livehouse, livehouse_ops to ${role.name}`
   await sql.raw(rights).execute(migrated.db)
   const reader = await inspect(migrated.name)
-  expect(reader.failed).toEqual(['rights'])
+  expect(reader.failed).toEqual(['rights', 'queue'])
+  expect(reader.byName.get('queue')?.seen).toMatch(/may not read and write pgboss.job$/)
   expect(reader.byName.get('rights')?.seen).toContain('may not read and write livehouse.channels, ')
   await repair(migrated.db, reader)
   const writer = await inspect(migrated.name)
@@ -189,8 +189,8 @@ test('a read-only server, a database of another source, and migrations that stay
   await migrateDown(database.db)
   await sql.raw(`alter database ${database.name} set default_transaction_read_only to on`).execute(database.db)
   // Another URL, so that it opens a new session.
-  const report = await examine({ ...settings(), DATABASE_URL: `${database.url}#`, LIVEHOUSE_AUTO_MIGRATE: '0' })
-  expect(report.failed).toEqual(['rights', 'schema', 'source'])
+  const report = await examine({ ...settings(), ...urls(`${database.url}#`), LIVEHOUSE_AUTO_MIGRATE: '0' })
+  expect(report.failed).toEqual(['rights', 'schema', 'source', 'queue'])
   expect(report.byName.get('schema')?.repair).toContain('livehouse migrate up')
   expect(report.byName.get('rights')?.seen).toBe('the server is read-only')
   expect(report.byName.get('source')?.seen).toContain('LIVEHOUSE_BASE_URL was https://other.example')

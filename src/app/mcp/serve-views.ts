@@ -15,7 +15,6 @@ import { type AnalystSettings, type Answer, readAsAnalyst } from '../../store/an
 import type { AppContext } from '../context.ts'
 
 interface ServedViews extends Pick<AnalystSettings, 'maxRows' | 'timeoutMs' | 'timeZone'> {
-  /** The URL of the database. */
   readonly url: string
 }
 
