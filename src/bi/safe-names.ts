@@ -29,13 +29,7 @@ export function uniqueName(name: string, taken: ReadonlySet<string>): string {
 
 /** Cuts a name that is too long between characters, without a trailing underscore. */
 function cutTo(name: string, bytes: number): string {
-  if (Buffer.byteLength(name) <= bytes) return name
-  let end = 0
-  let length = 0
-  for (const character of name) {
-    length += Buffer.byteLength(character)
-    if (length > bytes) break
-    end += character.length
-  }
-  return name.slice(0, end).replace(/_+$/, '')
+  let cut = name.slice(0, bytes)
+  while (Buffer.byteLength(cut) > bytes) cut = cut.replace(/.$/su, '')
+  return cut.replace(/_+$/, '')
 }
