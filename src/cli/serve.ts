@@ -75,7 +75,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
       const work = { queue, log, signal: stop, concurrency: Math.max(1, enabled.length) }
       const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }
       return [
-        serveJobs({ db, clock, log, signal: stop, jobs, send, restore, afterQueued: () => queue.notifySent('runs') }),
+        serveJobs({ db, clock, log, signal: stop, jobs, send, restore }),
         workOn({ ...work, name: 'runs', handle: createRunHandler(performDeps) }),
         workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performDeps) }),
         workOnPartitions({ ...context, signal: stop }, partitions),

@@ -53,16 +53,12 @@ export class Queue implements AsyncDisposable {
       const batch = jobs.slice(at, at + batchSize).map(({ key, ...job }) => ({ ...job, singletonKey: key }))
       await this.#boss.insert(name, batch)
     }
-    this.notifySent(name)
+    this.#listeners.get(name)?.()
   }
 
   /** Calls `listener` when this process, not another one, has queued jobs. */
   onSent(name: QueueName, listener: () => void): void {
     this.#listeners.set(name, listener)
-  }
-
-  notifySent(name: QueueName): void {
-    this.#listeners.get(name)?.()
   }
 
   /** Resolves when this process, not another one, has ended a job. */

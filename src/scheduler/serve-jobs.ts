@@ -15,8 +15,6 @@ export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal
   readonly send: (run: DueRun) => Promise<void>
   /** Called every few seconds while the database is lost. */
   readonly restore?: () => Promise<void>
-  /** Called when all due runs have been queued. */
-  readonly afterQueued?: () => void
 }
 
 /** The longest wait: other processes may change the state of jobs, and the clock may jump. */
@@ -29,7 +27,7 @@ const DATABASE_POLL_MS = 5000
  * @throws any error that does not come from the database (a bug), and if its tables are gone: a restart creates them
  */
 export async function serveJobs(options: ServeOptions): Promise<void> {
-  const { db, clock, log, signal, jobs, send, restore, afterQueued } = options
+  const { db, clock, log, signal, jobs, send, restore } = options
   const active = jobs
     .filter(({ isEnabled }) => isEnabled)
     .map((job) => ({ job, timetable: openTimetable(job.cron, job.timeZone) }))
@@ -46,7 +44,6 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
         const tick = timetable.last(afterMs.get(job.name) ?? clock.now(), clock.now())
         if (tick !== undefined) await send({ job, tick })
       }
-      afterQueued?.()
       if (lostAtMs !== undefined) log.info('database.back', { afterMs: clock.now() - lostAtMs })
       lostAtMs = undefined
       const nowMs = clock.now()
