@@ -91,11 +91,6 @@ function jobObject({ job, next, last, isRunning, outcome }: JobState): object {
   }
 }
 
-/** Loads every job of `LIVEHOUSE_JOBS_DIR`. @throws config.invalid listing every problem of the files */
-export async function loadConfiguredJobs({ environment }: Pick<CliContext, 'environment'>): Promise<readonly Job[]> {
-  return await loadJobs(readSettings(environment, readLoadOptions))
-}
-
 /** Loads one job; others may be invalid. @throws usage.invalid if there is no job of this name; config.invalid */
 export async function loadConfiguredJob({ environment }: Pick<CliContext, 'environment'>, name: string): Promise<Job> {
   const options = readSettings(environment, readLoadOptions)
@@ -117,6 +112,7 @@ export function readJobSettings(context: Pick<CliContext, 'environment' | 'clock
   return readExtractionSettings(context, chooseJobStreams(job), (configured) => chooseJobChannels(job, configured))
 }
 
-function readLoadOptions(source: SettingSource) {
+/** The folder of the jobs, and the zone of those that name none. */
+export function readLoadOptions(source: SettingSource) {
   return { folder: readJobsDir(source), timeZone: readServiceTimeZone(source) }
 }

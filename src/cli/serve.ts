@@ -14,6 +14,7 @@ import { readServiceAndDatabase, readSettings } from '../config.ts'
 import type { Job } from '../core/define-job.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
+import { loadJobs } from '../scheduler/load-jobs.ts'
 import { openQueue } from '../scheduler/open-queue.ts'
 import { createGiveUpHandler, createRunHandler, toDueJob, toRequestedJob } from '../scheduler/perform-run.ts'
 import type { Queue } from '../scheduler/queue.ts'
@@ -25,7 +26,7 @@ import { workOn } from '../scheduler/work-on.ts'
 import type { JobView } from '../web/facts.ts'
 import { type StatusServer, type StatusServerOptions, startStatusServer } from '../web/start-status-server.ts'
 import type { CliContext } from './command.ts'
-import { loadConfiguredJobs, readJobSettings } from './jobs.ts'
+import { readJobSettings, readLoadOptions } from './jobs.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import { defineCommand } from './usage.ts'
 import { DEFAULT_CONCURRENCY } from './worker.ts'
@@ -48,7 +49,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
   () => undefined,
   async (context) => {
     const { clock, log, signal, environment } = context
-    const jobs = await loadConfiguredJobs(context)
+    const jobs = await loadJobs(readSettings(environment, readLoadOptions))
     const enabled = jobs.filter(({ isEnabled }) => isEnabled)
     // Refuse a wrong job now, not when it is due.
     const readSettingsOf = (job: Job) => readJobSettings(context, job)
