@@ -70,21 +70,18 @@ export async function restartDatabase(
  */
 export async function openAsItIs(context: AppContext, settings: DatabaseSettings) {
   const { signal, remark } = context
-  const db = await openConfiguredDatabase(context, settings)
-  try {
-    const migrations = await readMigrationStatus(db, { signal })
-    const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
-    // Before the first migration there is nothing to read.
-    const isMigrated = pending.length < migrations.length
-    if (isMigrated && pending.length > 0) {
-      const next = settings.isAutoMigrated ? 'the next sync applies them' : 'livehouse migrate up applies them'
-      remark(`pending migrations: ${pending.join(', ')}; ${next}`)
-    }
-    return { db, isMigrated, pending, [Symbol.asyncDispose]: async () => await db.destroy() }
-  } catch (error) {
-    await db.destroy()
-    throw error
+  await using resources = new AsyncDisposableStack()
+  const db = resources.use(await openConfiguredDatabase(context, settings))
+  const migrations = await readMigrationStatus(db, { signal })
+  const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
+  // Before the first migration there is nothing to read.
+  const isMigrated = pending.length < migrations.length
+  if (isMigrated && pending.length > 0) {
+    const next = settings.isAutoMigrated ? 'the next sync applies them' : 'livehouse migrate up applies them'
+    remark(`pending migrations: ${pending.join(', ')}; ${next}`)
   }
+  resources.move()
+  return { db, isMigrated, pending, [Symbol.asyncDispose]: async () => await db.destroy() }
 }
 
 /** Refuses an outdated schema; a database without a schema is fine. @throws db.pendingMigrations */

@@ -22,33 +22,30 @@ export async function openWarehouse(
   maxConnections?: number,
 ): Promise<Db> {
   const { signal, remark } = context
-  const db = await openConfiguredDatabase(context, settings, maxConnections)
+  await using resources = new AsyncDisposableStack()
+  const db = resources.use(await openConfiguredDatabase(context, settings, maxConnections))
   using _waiting = await context.openProgress(OPENING)
-  try {
-    if (settings.isAutoMigrated) {
-      const applied = await migrateUp(db, { signal })
-      if (applied.length > 0) remark(`migrated: ${applied.join(', ')}`)
-    } else {
-      await requireMigrated(db, { signal })
-    }
-    if (source !== undefined) await checkSource(db, source)
-    if (settings.isAutoMigrated) {
-      const { notice } = await publishBi(db, { signal, settings: settings.bi })
-      if (notice !== undefined) remark(notice)
-      for (const each of (await publishForms(db, signal)).notices.values()) remark(each)
-    } else {
-      // Masks are settings: writing them does not change the schema.
-      if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)
-      const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
-      if (outdated.length > 0)
-        remark(
-          `Not up to date: the views ${outdated.join(', ')}. LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. ` +
-            'Run `livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`.',
-        )
-    }
-    return db
-  } catch (error) {
-    await db.destroy()
-    throw error
+  if (settings.isAutoMigrated) {
+    const applied = await migrateUp(db, { signal })
+    if (applied.length > 0) remark(`migrated: ${applied.join(', ')}`)
+  } else {
+    await requireMigrated(db, { signal })
   }
+  if (source !== undefined) await checkSource(db, source)
+  if (settings.isAutoMigrated) {
+    const { notice } = await publishBi(db, { signal, settings: settings.bi })
+    if (notice !== undefined) remark(notice)
+    for (const each of (await publishForms(db, signal)).notices.values()) remark(each)
+  } else {
+    // Masks are settings: writing them does not change the schema.
+    if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)
+    const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
+    if (outdated.length > 0)
+      remark(
+        `Not up to date: the views ${outdated.join(', ')}. LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. ` +
+          'Run `livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`.',
+      )
+  }
+  resources.move()
+  return db
 }

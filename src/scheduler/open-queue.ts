@@ -61,23 +61,20 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings,
   const boss = new PgBoss({ db: executorOf(db), migrate: isAutoMigrated, ...fixed })
   boss.on('error', ({ message }) => log.debug('queue.failed', { reason: message }))
   boss.on('warning', ({ message }) => log.warn('queue.warning', { reason: message }))
-  const queue = new Queue(boss, db)
-  try {
-    if (!isAutoMigrated && (await readVersion(boss)) < SCHEMA_VERSION) throw createSchemaError()
-    const start = async (triesLeft: number): Promise<unknown> =>
-      await boss.start().catch(async (error: unknown) => {
-        // Another process may be creating the schema at the same time.
-        const isCreated = CREATED_MEANWHILE.has(codeOf(error)) || (await readVersion(boss)) >= SCHEMA_VERSION
-        if (!isCreated || triesLeft === 0) throw error
-        return await start(triesLeft - 1)
-      })
-    await start(3)
-    for (const [name, options] of Object.entries(queues)) await boss.createQueue(name, options)
-    return queue
-  } catch (error) {
-    await queue[Symbol.asyncDispose]()
-    throw error
-  }
+  await using resources = new AsyncDisposableStack()
+  const queue = resources.use(new Queue(boss, db))
+  if (!isAutoMigrated && (await readVersion(boss)) < SCHEMA_VERSION) throw createSchemaError()
+  const start = async (triesLeft: number): Promise<unknown> =>
+    await boss.start().catch(async (error: unknown) => {
+      // Another process may be creating the schema at the same time.
+      const isCreated = CREATED_MEANWHILE.has(codeOf(error)) || (await readVersion(boss)) >= SCHEMA_VERSION
+      if (!isCreated || triesLeft === 0) throw error
+      return await start(triesLeft - 1)
+    })
+  await start(3)
+  for (const [name, options] of Object.entries(queues)) await boss.createQueue(name, options)
+  resources.move()
+  return queue
 }
 
 /**
