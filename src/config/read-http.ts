@@ -11,7 +11,11 @@ const TOKEN = 'LIVEHOUSE_HTTP_TOKEN'
  * undefined for `off`: no status page, health checks or metrics.
  */
 export function readHttpSettings(source: SettingSource) {
-  const token = readToken(source)
+  const expectedToken = '16 or more characters of ASCII without spaces, at random, such as openssl rand -hex 16 prints'
+  // A shorter token could be guessed, and a header cannot carry other characters.
+  const token = readValue(source, TOKEN, { fallback: undefined, expected: expectedToken, isSecret: true }, (given) =>
+    /^[\x21-\x7e]{16,}$/.test(given) ? given : undefined,
+  )
   if (source.value(LISTEN) === 'off') return { listen: undefined, token }
   const fallback = { host: '127.0.0.1', port: 8787 }
   const expected = 'an address and a port such as 127.0.0.1:8787 or [::1]:8787, or off'
@@ -30,12 +34,4 @@ function readListen(given: string) {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
   const isHost = bare === 'localhost' || isIP(bare) === 4 || (isIP(bare) === 6 && bare !== host)
   return isHost && Number(port) <= 65_535 ? { host: bare, port: Number(port) } : undefined
-}
-
-/** A shorter token could be guessed, and a header cannot carry other characters. */
-function readToken(source: SettingSource): string | undefined {
-  const expected = '16 or more characters of ASCII without spaces, at random, such as openssl rand -hex 16 prints'
-  return readValue(source, TOKEN, { fallback: undefined, expected, isSecret: true }, (given) =>
-    /^[\x21-\x7e]{16,}$/.test(given) ? given : undefined,
-  )
 }
