@@ -70,12 +70,6 @@ function faultOf({ stream, reach, gaps }: LedgerUnit, hasProblem: boolean, expec
   return gaps > 0 ? 'gap' : undefined
 }
 
-/**
- * Whether a stream of a channel, or of the account, should be kept up to date. If jobs read the stream, only their
- * channels should; if none does, as with a sync by cron, all channels should.
- */
-type IsWanted = (stream: string, channelId: string | null) => boolean
-
 const unread = {
   proofs: [],
   since: null,
@@ -105,7 +99,13 @@ function findUnknownUnits({ units, channels, questions, jobs }: Facts, isWanted:
 
 const keyOf = ({ stream, channelId }: Pick<LedgerUnit, 'stream' | 'channelId'>) => `${stream} ${channelId}`
 
-function createIsWanted({ jobs, channels }: Facts): IsWanted {
+type IsWanted = ReturnType<typeof createIsWanted>
+
+/**
+ * Returns a function that tells whether a stream of a channel, or of the account, should be kept up to date. If jobs
+ * read the stream, only their channels should; if none does, as with a sync by cron, all channels should.
+ */
+function createIsWanted({ jobs, channels }: Facts) {
   const groupOf = new Map(channels.map(({ channelId, group }) => [channelId, group]))
   const readers = jobs.map(({ streams, channels: chosen }) => {
     const ids = new Set(Array.isArray(chosen) ? chosen : [])
@@ -113,7 +113,7 @@ function createIsWanted({ jobs, channels }: Facts): IsWanted {
       chosen === 'all' || ids.has(channelId) || ('group' in chosen && groupOf.get(channelId) === chosen.group)
     return { streams, reads }
   })
-  return (stream, channelId) => {
+  return (stream: string, channelId: string | null) => {
     const matching = readers.filter((reader) => reader.streams.includes(stream))
     return matching.length === 0 || channelId === null || matching.some(({ reads }) => reads(channelId))
   }
