@@ -100,8 +100,7 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return
       stop.abort()
-      const closed = once(server, 'close')
-      server.close()
+      const closed = server[Symbol.asyncDispose]()
       server.closeAllConnections()
       await closed
     },

@@ -64,8 +64,7 @@ export async function startStatusServer(options: StatusServerOptions) {
     onCall: metrics.onCall,
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return
-      const closed = once(server, 'close')
-      server.close()
+      const closed = server[Symbol.asyncDispose]()
       server.closeAllConnections()
       await closed
     },
