@@ -9,15 +9,15 @@ import { exitCodes } from './exit-codes.ts'
 import { printResult } from './format.ts'
 import { defineCommand, type Refuse } from './usage.ts'
 
+const jsonKeys = Object.keys(statusObject(undefined, undefined, 0))
+
 export const status = defineCommand(
   {
     about: `Shows what the warehouse in DATABASE_URL holds and how fresh it is. Only reads the database.
 Tables of more than 50,000 rows are estimated (~). Channels that are no longer configured do not count.`,
     flags: {
       'max-age': ['AGE', 'exit code 3 if a channel has landed nothing of a stream for longer, such as 90m, 26h, 2d'],
-      json:
-        'prints one JSON object instead: "time_zone", "streams", "runs", "quarantine", "gaps", "gap_count", ' +
-        '"shortfalls", "shortfall_count", "gone_channels", "acceptances", "v1_calls", "stale"',
+      json: `prints one JSON object instead: ${jsonKeys.map((key) => `"${key}"`).join(', ')}`,
     },
     notes: 'Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.',
     examples: `livehouse status
