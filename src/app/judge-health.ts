@@ -120,26 +120,9 @@ function createIsWanted({ jobs, channels }: Facts) {
 }
 
 /** A fault, the streams that have it, and in which channels. */
-export interface Finding {
-  readonly kind: Fault
-  readonly streams: readonly string[]
-  /** Empty for streams of the account. */
-  readonly channels: readonly string[]
-  /** The time up to which all of these channels have been read; null if one has never been read. */
-  readonly since: WallTime | null
-}
+export type Finding = ReturnType<typeof groupFindings>[number]
 
-/**
- * The verdict at the top of the status page. `empty`: nothing has run; `first`: the first sync has not ended;
- * `complete`: every unit is read, proven and fresh; `incomplete`: `findings` or `failedRun` say why not.
- */
-export interface Verdict {
-  readonly status: 'empty' | 'first' | 'complete' | 'incomplete'
-  readonly findings: readonly Finding[]
-  /** The last run, if it failed and no finding shows that. */
-  readonly failedRun: { readonly runId: string; readonly command: string } | undefined
-  readonly isRunning: boolean
-}
+export type Verdict = ReturnType<typeof judge>
 
 /** The last run that has ended, other than an operator's action. */
 export function findLastReading(runs: readonly RunReport[]): RunReport | undefined {
@@ -153,9 +136,14 @@ export function judgeHealth(facts: Facts) {
   return { judged, verdict: judge(facts, judged), streams: judgeStreams(facts, judged) }
 }
 
-function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): Verdict {
+/**
+ * Makes the verdict at the top of the status page. `empty`: nothing has run; `first`: the first sync has not ended;
+ * `complete`: every unit is read, proven and fresh; `incomplete`: `findings` or `failedRun` (the last run, if it failed
+ * and no finding shows that) say why not.
+ */
+function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]) {
   const isRunning = runs.some(({ status }) => status === 'running')
-  if (runs.length === 0) return { status: 'empty', findings: [], failedRun: undefined, isRunning }
+  if (runs.length === 0) return { status: 'empty', findings: [], failedRun: undefined, isRunning } as const
   const findings = groupFindings(judged)
   const last = findLastReading(runs)
   const failed = causes.find((each) => each.kind === 'run' && each.status === 'failed' && each.name === last?.command)
@@ -168,11 +156,14 @@ function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): V
   const isFirst =
     (isRunning || findings.length === 0) && !findLastReading(runs.filter(({ status }) => status !== 'waiting'))
   const status = isFirst ? 'first' : isComplete ? 'complete' : 'incomplete'
-  return { status, findings, failedRun, isRunning }
+  return { status, findings, failedRun, isRunning } as const
 }
 
-/** One finding for all streams with the same fault in the same channels; the most serious fault first. */
-function groupFindings(units: readonly JudgedUnit[]): readonly Finding[] {
+/**
+ * One finding for all streams with the same fault in the same channels (none for those of the account); the most
+ * serious fault first. `since`: the time up to which all of these have been read; null if one has never been read.
+ */
+function groupFindings(units: readonly JudgedUnit[]) {
   const byFault = Map.groupBy(units, ({ fault }) => fault)
   return faults.flatMap((kind) => {
     const byStream = Map.groupBy(byFault.get(kind) ?? [], ({ stream }) => stream)
