@@ -5,10 +5,8 @@ import { streamColumns } from './fragments/stream-columns.ts'
 
 const gift = streamColumns(gifts, 'g')
 
-/** The key of a kind of gift. */
-export function giftKey(gift: string): string {
-  return `${gift}.gift_type || ':' || coalesce(${gift}.gift_id::text, 'none')`
-}
+/** The key of the kind of a gift `g`. */
+export const giftKey = `g.gift_type || ':' || coalesce(g.gift_id::text, 'none')`
 
 export const dimGift: BiView = {
   name: 'dim_gift',
@@ -19,7 +17,7 @@ export const dimGift: BiView = {
   },
   key: ['gift_key'],
   columns: {
-    gift_key: text(giftKey('g'), 'Key: gift_type:gift_id', '主键：gift_type:gift_id'),
+    gift_key: text(giftKey, 'Key: gift_type:gift_id', '主键：gift_type:gift_id'),
     gift_type: gift('gift_type'),
     gift_id: gift('gift_id'),
     gift_title: text(

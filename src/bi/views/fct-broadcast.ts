@@ -10,7 +10,7 @@ const end = 'to_timestamp(b.to_no)'
 
 /** The key, the channel and the day of a broadcast `b`. */
 export const broadcastColumns: BiColumns = {
-  broadcast_key: text(broadcastKey('b'), 'Broadcast; joins fct_broadcast', '场次，关联 fct_broadcast'),
+  broadcast_key: text(broadcastKey, 'Broadcast; joins fct_broadcast', '场次，关联 fct_broadcast'),
   ...channelId('b.channel_id'),
   day: date(localDay(start), 'Day on which it began; joins dim_date', '开始日期，关联 dim_date'),
 }

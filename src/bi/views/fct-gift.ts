@@ -26,7 +26,7 @@ export const fctGift: BiView = {
       'Key of the gift, made by livehouse, as the service has none',
       '礼物记录的标识（服务端没有，由 livehouse 生成）',
     ),
-    gift_key: text(giftKey('g'), 'Kind of gift; joins dim_gift', '礼物种类，关联 dim_gift'),
+    gift_key: text(giftKey, 'Kind of gift; joins dim_gift', '礼物种类，关联 dim_gift'),
     gift_id: gift('gift_id'),
     ...matchedViewer('g', 'visitor_id'),
     ...event('given', gift('given_at')),

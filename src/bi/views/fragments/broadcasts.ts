@@ -2,6 +2,7 @@ import { endNo, enteredNo, isCounted } from './audience.ts'
 import { channelDays } from './channel-days.ts'
 import { localDay, toLocal } from './local-time.ts'
 
+const beginsAt = 'to_timestamp(b.from_no)'
 const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from livehouse_ops.bi_settings s)`
 
 /**
@@ -25,14 +26,11 @@ export const broadcasts = `(
   )`
 
 /**
- * The key of a broadcast, from its local minute. When clocks are set back an hour comes twice, and Postgres reads a
- * local time in it as the second one: a key in the first gets the suffix A. @param b alias of `broadcasts`
+ * The key of a broadcast `b`, from its local minute. When clocks are set back an hour comes twice, and Postgres reads a
+ * local time in it as the second one: a key in the first gets the suffix A.
  */
-export function broadcastKey(b: string): string {
-  const at = `to_timestamp(${b}.from_no)`
-  return `${b}.channel_id || ':' || to_char(${toLocal(at)}, 'YYYYMMDD"T"HH24MI')
-    || case when ${toLocal(at)} at time zone '{zone}' <> ${at} then 'A' else '' end`
-}
+export const broadcastKey = `b.channel_id || ':' || to_char(${toLocal(beginsAt)}, 'YYYYMMDD"T"HH24MI')
+    || case when ${toLocal(beginsAt)} at time zone '{zone}' <> ${beginsAt} then 'A' else '' end`
 
 /**
  * What follows `from` to select the visits during a broadcast `b`: the records `w` of its channel that began on its
