@@ -3,10 +3,14 @@ import { maskableKinds, type PersonalData } from '../bi/view.ts'
 import type { SettingSource } from './setting-source.ts'
 import { quote, readLanguage, readNumber, readValue } from './values.ts'
 
+const currencyCode = 'three capital letters (ISO 4217), such as CNY'
+
 /** Settings of the analysts' views; undefined if none is set. */
 export function readBi(source: SettingSource): BiSettings | undefined {
   const settings = {
-    currency: readCurrency(source),
+    currency: readValue(source, 'LIVEHOUSE_CURRENCY', { fallback: undefined, expected: currencyCode }, (given) =>
+      /^[A-Z]{3}$/.test(given) ? given : undefined,
+    ),
     masked: readMask(source),
     language: readLanguage(source),
     ignoredIds: readIgnoredIds(source),
@@ -14,13 +18,6 @@ export function readBi(source: SettingSource): BiSettings | undefined {
     broadcastMinMinutes: readMinutes(source, 'LIVEHOUSE_BROADCAST_MIN'),
   }
   return Object.values(settings).some((value) => value !== undefined) ? settings : undefined
-}
-
-function readCurrency(source: SettingSource): string | undefined {
-  const expected = 'three capital letters (ISO 4217), such as CNY'
-  return readValue(source, 'LIVEHOUSE_CURRENCY', { fallback: undefined, expected }, (given) =>
-    /^[A-Z]{3}$/.test(given) ? given : undefined,
-  )
 }
 
 function readMask(source: SettingSource): readonly PersonalData[] | undefined {
