@@ -1,4 +1,4 @@
-import { addCounts, type Counts, noCounts, type Proof, proofs } from '../../core/slice.ts'
+import { addCounts, noCounts, type Proof, proofs } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/runs/run-reports.ts'
 import { hasEnded } from '../../ledger/runs/runs.ts'
 import { type Html, html, isolate } from '../html.ts'
@@ -37,7 +37,9 @@ ${runsSection(view, list.rows, pagination(view, '/runs', { command, status }, li
 /** A table of runs with their rows and proofs, and `more` below it. */
 export function runsSection(view: View, runs: readonly RunReport[], more: Html | false): Html {
   const { messages } = view
-  const rows = runs.map((run) => ({ ...run, ...totalOf(run) }))
+  const rows = runs.map((run) => {
+    return { ...run, ...run.streams.reduce((sum, { counts }) => addCounts(sum, counts), noCounts) }
+  })
   const columns: readonly Column<(typeof rows)[number]>[] = [
     ['run', ({ runId, command }) => html`<a href="/runs/${runId}">${runId}</a> ${isolate(command, 40)}`],
     ['status', ({ status }) => stateMark(messages, status)],
@@ -55,10 +57,6 @@ export function runsSection(view: View, runs: readonly RunReport[], more: Html |
 /** A count of what became of a run's rows, or a dash: it is known only when the run has ended. */
 export function countAtEnd({ messages }: View, run: RunReport, count: number): number | string {
   return hasEnded(run) ? count : messages.notKnown
-}
-
-function totalOf({ streams }: RunReport): Counts {
-  return streams.reduce((sum, { counts }) => addCounts(sum, counts), noCounts)
 }
 
 function slicesOf({ streams }: RunReport): Readonly<Partial<Record<Proof, number>>> {
