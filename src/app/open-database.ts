@@ -65,7 +65,8 @@ export async function restartDatabase(
 }
 
 /**
- * Opens the configured database without changing anything in it, and names pending migrations.
+ * Opens the configured database without changing anything in it, and names pending migrations. Before the first
+ * migration there is nothing to read: `db` is undefined then, and nothing pending.
  * @throws db.… codes, `db.newer` among them
  */
 export async function openAsItIs(context: AppContext, settings: DatabaseSettings) {
@@ -73,20 +74,20 @@ export async function openAsItIs(context: AppContext, settings: DatabaseSettings
   await using resources = new AsyncDisposableStack()
   const db = resources.use(await openConfiguredDatabase(context, settings))
   const migrations = await readMigrationStatus(db, { signal })
-  const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
-  // Before the first migration there is nothing to read.
-  const isMigrated = pending.length < migrations.length
-  if (isMigrated && pending.length > 0) {
+  const missing = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
+  const hasSchema = missing.length < migrations.length
+  const pending = hasSchema ? missing : []
+  if (pending.length > 0) {
     const next = settings.isAutoMigrated ? 'the next sync applies them' : 'livehouse migrate up applies them'
     remark(`pending migrations: ${pending.join(', ')}; ${next}`)
   }
   resources.move()
-  return { db, isMigrated, pending, [Symbol.asyncDispose]: async () => await db.destroy() }
+  return { db: hasSchema ? db : undefined, pending, [Symbol.asyncDispose]: async () => await db.destroy() }
 }
 
 /** Refuses an outdated schema; a database without a schema is fine. @throws db.pendingMigrations */
-export function refusePending({ isMigrated, pending }: Awaited<ReturnType<typeof openAsItIs>>): void {
-  if (!isMigrated || pending.length === 0) return
+export function refusePending({ pending }: Awaited<ReturnType<typeof openAsItIs>>): void {
+  if (pending.length === 0) return
   const message = `The database lacks ${pending.join(', ')}. Run \`livehouse migrate up\` first.`
   throw new LivehouseError('db.pendingMigrations', message, {})
 }
@@ -107,7 +108,7 @@ export async function openSharedDatabase(
     // If the server is not running, no other process uses it.
     if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return undefined
     const { db, pending } = resources.use(await openAsItIs(context, settings))
-    if (pending.length > 0 || !(await mayShareToken(db))) return undefined
+    if (db === undefined || pending.length > 0 || !(await mayShareToken(db))) return undefined
     await checkSource(db, service)
     resources.move()
     return db

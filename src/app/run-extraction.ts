@@ -121,7 +121,7 @@ export async function planRun(
   const { service } = settings
   await using database = await openAsItIs(context, settings.database)
   refusePending(database)
-  const db = database.isMigrated ? database.db : undefined
+  const { db } = database
   if (db !== undefined) await checkSource(db, service)
 
   const gone = db === undefined || request.namesChannels ? new Set<string>() : await readGoneChannels(db)

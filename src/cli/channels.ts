@@ -22,7 +22,7 @@ livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .chan
       channels: readChannelsIfAny(source),
     }))
     await using database = await openAsItIs(context, settings.database)
-    const shown = await listChannels(database.isMigrated ? database.db : undefined, settings.channels)
+    const shown = await listChannels(database.db, settings.channels)
     printResult(context, isJson, { channels: shown.map(toSnakeCase) }, describe(shown, context.clock.now()))
     return 0
   },

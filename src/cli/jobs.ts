@@ -39,7 +39,7 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
     await using database = await openAsItIs(context, settings)
     const now = context.clock.now()
     // The database of an older livehouse may lack the table of jobs.
-    const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
+    const db = database.pending.length === 0 ? database.db : undefined
     const states = await readJobStates(db, loaded, now)
     const lines = [...describeJobs(states, now), ...allProblems.map((problem) => `✗ ${problem}`)]
     printResult(context, isJson, { jobs: states.map(jobObject), problems: allProblems }, lines)

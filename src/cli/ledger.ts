@@ -64,7 +64,7 @@ livehouse ledger forget --streams gifts`,
 async function show(context: CliContext, asked: LedgerRequest): Promise<readonly string[]> {
   const { database, timeZone, channels, window } = readLedgerSettings(context, asked)
   await using opened = await openAsItIs(context, database)
-  if (!opened.isMigrated) return ['nothing has run yet; start with livehouse sync']
+  if (opened.db === undefined) return ['nothing has run yet; start with livehouse sync']
   refusePending(opened)
   const namesChannels = asked.channels !== undefined
   const ledgers = await readLedgers(opened.db, { streams: asked.streams, namesChannels }, channels, window)

@@ -55,7 +55,7 @@ livehouse run v1-history --json | jq .resumes_at
 async function cancel(context: CliContext, runId: string, isJson: boolean): Promise<number> {
   await using opened = await openAsItIs(context, readSettings(context.environment, readDatabaseSettings))
   refusePending(opened)
-  const isCancelled = opened.isMigrated && (await cancelRun(opened.db, runId))
+  const isCancelled = opened.db !== undefined && (await cancelRun(opened.db, runId))
   const line = `run ${runId} ${isCancelled ? 'ends within seconds' : 'is not under way: nothing was done'}`
   printResult(context, isJson, { run_id: runId, cancelled: isCancelled }, [line])
   return isCancelled ? 0 : 1

@@ -35,7 +35,7 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
     refusePending(opened)
     const nowMs = context.clock.now()
     const request = { nowMs, budget, rangeOf: rangeOfChannels(channels) }
-    const health = opened.isMigrated ? await readHealth(opened.db, request) : undefined
+    const health = opened.db && (await readHealth(opened.db, request))
     const stale = maxAgeMs === undefined ? undefined : findStale(health?.streams ?? judgeStreams(), maxAgeMs, nowMs)
     const lines = [...describeStatus(health, nowMs), ...describeStale(stale ?? [], maxAge, nowMs)]
     printResult(context, isJson, statusObject(health, stale, nowMs), lines)

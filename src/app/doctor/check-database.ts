@@ -96,5 +96,5 @@ export async function confirmSource(
 ): Promise<readonly string[] | undefined> {
   await using opened = await openAsItIs(context, settings)
   refusePending(opened)
-  return opened.isMigrated ? await moveSource(opened.db, source) : undefined
+  return opened.db && (await moveSource(opened.db, source))
 }
