@@ -85,10 +85,12 @@ export async function openAsItIs(context: AppContext, settings: DatabaseSettings
   return { db: hasSchema ? db : undefined, pending, [Symbol.asyncDispose]: async () => await db.destroy() }
 }
 
-/** Refuses an outdated schema; a database without a schema is fine. @throws db.pendingMigrations */
-export function refusePending({ pending }: Awaited<ReturnType<typeof openAsItIs>>): void {
-  if (pending.length === 0) return
-  const message = `The database lacks ${pending.join(', ')}. Run \`livehouse migrate up\` first.`
+/** The same, but refuses an outdated schema; a database without a schema is fine. @throws db.pendingMigrations */
+export async function openUpToDate(context: AppContext, settings: DatabaseSettings) {
+  const opened = await openAsItIs(context, settings)
+  if (opened.pending.length === 0) return opened
+  await opened[Symbol.asyncDispose]()
+  const message = `The database lacks ${opened.pending.join(', ')}. Run \`livehouse migrate up\` first.`
   throw new LivehouseError('db.pendingMigrations', message, {})
 }
 

@@ -27,7 +27,7 @@ import type { RunResult } from '../sync/tally.ts'
 import type { AppContext } from './context.ts'
 import { checkGoneChannels, recordUnknownChannels } from './gone-channels.ts'
 import { openConnection, openRunConnection, readServiceTime } from './open-connection.ts'
-import { openAsItIs, refusePending } from './open-database.ts'
+import { openUpToDate } from './open-database.ts'
 import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
 import { openRecordedProgress } from './save-progress.ts'
 import type { ExtractionSettings, ServiceSettings } from './settings.ts'
@@ -119,8 +119,7 @@ export async function planRun(
   const startedAt = new Date(context.clock.now()).toISOString()
   const { settings, streams, command } = request
   const { service } = settings
-  await using database = await openAsItIs(context, settings.database)
-  refusePending(database)
+  await using database = await openUpToDate(context, settings.database)
   const { db } = database
   if (db !== undefined) await checkSource(db, service)
 

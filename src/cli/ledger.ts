@@ -1,4 +1,4 @@
-import { openAsItIs, refusePending } from '../app/open-database.ts'
+import { openUpToDate } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { runForget } from '../app/operator-actions.ts'
 import { type PartitionLedger, readLedgers } from '../app/read-records.ts'
@@ -63,9 +63,8 @@ livehouse ledger forget --streams gifts`,
 
 async function show(context: CliContext, asked: LedgerRequest): Promise<readonly string[]> {
   const { database, timeZone, channels, window } = readLedgerSettings(context, asked)
-  await using opened = await openAsItIs(context, database)
+  await using opened = await openUpToDate(context, database)
   if (opened.db === undefined) return ['nothing has run yet; start with livehouse sync']
-  refusePending(opened)
   const namesChannels = asked.channels !== undefined
   const ledgers = await readLedgers(opened.db, { streams: asked.streams, namesChannels }, channels, window)
   const isMany = !namesChannels && ledgers.length > MAX_PARTITIONS

@@ -1,7 +1,7 @@
 import { sendAlerts } from '../app/alerts/send-alerts.ts'
 import { cancelRun } from '../app/cancel-run.ts'
 import { openRunConnection } from '../app/open-connection.ts'
-import { openAsItIs, refusePending } from '../app/open-database.ts'
+import { openUpToDate } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import { type AuditOutcome, auditObject } from '../app/run-audit.ts'
@@ -53,8 +53,7 @@ livehouse run v1-history --json | jq .resumes_at
 )
 
 async function cancel(context: CliContext, runId: string, isJson: boolean): Promise<number> {
-  await using opened = await openAsItIs(context, readSettings(context.environment, readDatabaseSettings))
-  refusePending(opened)
+  await using opened = await openUpToDate(context, readSettings(context.environment, readDatabaseSettings))
   const isCancelled = opened.db !== undefined && (await cancelRun(opened.db, runId))
   const line = `run ${runId} ${isCancelled ? 'ends within seconds' : 'is not under way: nothing was done'}`
   printResult(context, isJson, { run_id: runId, cancelled: isCancelled }, [line])

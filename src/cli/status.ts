@@ -1,5 +1,5 @@
 import { judgeStreams } from '../app/judge-health.ts'
-import { openAsItIs, refusePending } from '../app/open-database.ts'
+import { openUpToDate } from '../app/open-database.ts'
 import { findStale, readHealth } from '../app/read-health.ts'
 import { rangeOfChannels } from '../app/settings.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
@@ -31,8 +31,7 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
       channels: readChannelsIfAny(source),
       settings: readDatabaseSettings(source),
     }))
-    await using opened = await openAsItIs(context, settings)
-    refusePending(opened)
+    await using opened = await openUpToDate(context, settings)
     const nowMs = context.clock.now()
     const request = { nowMs, budget, rangeOf: rangeOfChannels(channels) }
     const health = opened.db && (await readHealth(opened.db, request))

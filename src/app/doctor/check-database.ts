@@ -4,7 +4,7 @@ import { type Rights, readRights } from '../../store/inspect-server.ts'
 import { readMigrationStatus } from '../../store/migrate.ts'
 import { openDatabase } from '../../store/pool.ts'
 import type { AppContext } from '../context.ts'
-import { openAsItIs, openConfiguredDatabase, refusePending } from '../open-database.ts'
+import { openConfiguredDatabase, openUpToDate } from '../open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../settings.ts'
 import { type Report, reportFailure } from './check.ts'
 
@@ -94,7 +94,6 @@ export async function confirmSource(
   settings: DatabaseSettings,
   source: Source,
 ): Promise<readonly string[] | undefined> {
-  await using opened = await openAsItIs(context, settings)
-  refusePending(opened)
+  await using opened = await openUpToDate(context, settings)
   return opened.db && (await moveSource(opened.db, source))
 }
