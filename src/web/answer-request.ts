@@ -55,7 +55,6 @@ export async function answerRequest(
   } catch (error) {
     deps.log.error('http.failed', { path: url.pathname, err: error })
     const { messages } = context
-    if (response.headersSent) return void response.destroy()
     const content = problemPage(messages, messages.problems.broken)
     send(response, pageReply(deps, context, { status: 500, content }), isHead)
   }
