@@ -3,11 +3,9 @@ import { findLastReading } from '../app/judge-health.ts'
 import type { OnCall } from '../core/page.ts'
 import { wallTimeAt } from '../core/wall-clock.ts'
 import { fewestCallsLeft } from '../ledger/call-budget.ts'
-import type { Facts } from './facts.ts'
+import type { Facts, FactsState } from './facts.ts'
 
-interface MetricsInput {
-  /** Undefined before the first successful reading. */
-  readonly facts: Facts | undefined
+interface MetricsInput extends Pick<FactsState, 'facts'> {
   readonly isDatabaseUp: boolean
   readonly nowMs: number
 }
