@@ -112,11 +112,6 @@ function readStatusPageSettings(source: SettingSource) {
   return { ...readHttpSettings(source), language: readLanguage(source), rangeOf }
 }
 
-interface StatusPageParts extends Pick<StatusServerOptions, 'db' | 'budget'> {
-  readonly jobs: readonly Job[]
-  readonly queue: Queue
-}
-
 /**
  * Starts the status page and prints its URL; does nothing if the page is off.
  * @throws config.invalid if it cannot listen
@@ -124,7 +119,7 @@ interface StatusPageParts extends Pick<StatusServerOptions, 'db' | 'budget'> {
 async function openStatusPage(
   context: CliContext,
   { listen, ...page }: ReturnType<typeof readStatusPageSettings>,
-  { db, budget, jobs, queue }: StatusPageParts,
+  { db, budget, jobs, queue }: Pick<StatusServerOptions, 'db' | 'budget'> & { jobs: readonly Job[]; queue: Queue },
 ): Promise<StatusServer | undefined> {
   if (listen === undefined) return undefined
   const { clock, remark } = context
