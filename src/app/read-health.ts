@@ -93,18 +93,23 @@ export async function readOnly<T>(db: Db, timeoutMs: number, read: (snapshot: Db
 /** The answer of `/readyz`. It contains no data of the warehouse. */
 export interface Readiness {
   readonly status: 'ready' | 'not ready'
-  readonly database: 'ok' | 'unreachable' | 'newer' | 'pending migrations'
+  readonly database: 'ok' | 'unreachable' | 'newer' | 'pending migrations' | 'read-only'
   readonly pending_migrations: readonly string[]
 }
 
 /** The answer if the database does not respond. */
 export const notReady: Readiness = { status: 'not ready', database: 'unreachable', pending_migrations: [] }
 
-/** Checks whether the database is reachable and its schema current. Never throws. */
+/** Checks whether the database is reachable, takes writes, and has the current schema. Never throws. */
 export async function readReadiness(db: Db): Promise<Readiness> {
   try {
     const pending = await readPending(db)
     if (pending.length > 0) return { ...notReady, database: 'pending migrations', pending_migrations: pending }
+    // As on a standby, for example after a failover.
+    const isReadOnly = db.selectNoFrom((eb) =>
+      eb.fn<string>('current_setting', [eb.val('transaction_read_only')]).as('is'),
+    )
+    if ((await isReadOnly.executeTakeFirstOrThrow()).is === 'on') return { ...notReady, database: 'read-only' }
     return { status: 'ready', database: 'ok', pending_migrations: [] }
   } catch (error) {
     return hasCode(error, 'db.newer') ? { ...notReady, database: 'newer' } : notReady

@@ -6,6 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { Leases } from '../../src/ledger/leases/leases.ts'
 import { openRun, startRun } from '../../src/ledger/runs/runs.ts'
+import { migrateUp } from '../../src/store/migrate.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { createFactsSource } from '../../src/web/facts.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
@@ -15,6 +16,7 @@ import { createRecordingLog } from '../helpers/recording-log.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { movableClock, startTestStatusServer } from '../helpers/status-server.ts'
+import { withParameters } from '../helpers/with-parameters.ts'
 
 const database = ofFile(createTestDatabase)
 const open = ofFile(() => startTestStatusServer(database))
@@ -86,12 +88,17 @@ test('on loopback without a token, requests for any other host name are refused'
   expect(await statusFor(`${open.server.url}/healthz`, { host: 'evil.example' })).toBe(200)
 })
 
-test('a database with pending migrations is not ready', async () => {
+test('a database with pending migrations is not ready, nor is one that takes no writes', async () => {
   await using bare = await createTestDatabase({ isMigrated: false })
   await using status = await startTestStatusServer(bare)
   const answer = await status.get('/readyz')
   expect(answer.status).toBe(503)
   expect(await answer.json()).toMatchObject({ status: 'not ready', database: 'pending migrations' })
+  await migrateUp(bare.db)
+  const options = { options: '-c default_transaction_read_only=on' }
+  await using db = await openDatabase(withParameters(bare.url, options))
+  await using readOnly = await startTestStatusServer({ db })
+  expect(JSON.parse(await readOnly.text('/readyz'))).toMatchObject({ status: 'not ready', database: 'read-only' })
 })
 
 test('page, readiness and metrics report a lost database, and recover when it is back', async () => {
