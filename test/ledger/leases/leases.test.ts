@@ -1,10 +1,8 @@
 import { once } from 'node:events'
-import { Kysely, PostgresDialect, sql } from 'kysely'
-import { Pool, type PoolClient } from 'pg'
+import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { readLeases } from '../../../src/ledger/leases/lease-rows.ts'
 import { Leases } from '../../../src/ledger/leases/leases.ts'
-import type { Database } from '../../../src/store/database.ts'
 import { ofFile } from '../../helpers/of-file.ts'
 import { untilRow } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
@@ -17,37 +15,9 @@ const expire = async () => await sql`update livehouse_ops.leases set expires_at 
 const commit = async (leases: Leases) =>
   await database.db.transaction().execute(async (trx) => await leases.require(trx, 'a'))
 
-/** Like a pooler in transaction mode: each transaction, or statement outside of one, gets any free connection. */
-function openThroughTransactionPooler(url: string): Kysely<Database> {
-  const servers = new Pool({ connectionString: url, max: 3 })
-  const connect = async () => {
-    let inTransaction: PoolClient | undefined
-    return {
-      query: async (text: string, values: readonly unknown[]) => {
-        if (/^(begin|start transaction)/i.test(text)) inTransaction = await servers.connect()
-        const server = inTransaction ?? (await servers.connect())
-        try {
-          return await server.query(text, [...values])
-        } finally {
-          if (inTransaction === undefined || /^(commit|rollback)/i.test(text)) {
-            server.release()
-            inTransaction = undefined
-          }
-        }
-      },
-      release: () => {},
-    }
-  }
-  // Kysely takes any pool of this form; its types demand more of a client than it calls.
-  const pool = { connect, end: async () => await servers.end(), options: {} }
-  // oxlint-disable-next-line no-unsafe-type-assertion
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: pool as never }) })
-}
-
-test('a lease has one holder at a time until its release, also behind a pooler in transaction mode', async () => {
-  await using pooled = openThroughTransactionPooler(database.url)
-  await using ours = new Leases(pooled)
-  await using theirs = new Leases(pooled)
+test('a lease has one holder at a time until its release', async () => {
+  await using ours = new Leases(database.db)
+  await using theirs = new Leases(database.db)
   expect(await ours.tryTake('a')).toBeDefined()
   expect(await theirs.tryTake('a')).toBeUndefined()
   await expect(commit(ours)).resolves.toBeUndefined()
