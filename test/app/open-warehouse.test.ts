@@ -6,7 +6,7 @@ import { forms } from '../../src/cli/forms.ts'
 import { labels } from '../../src/cli/labels.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { claimSource, readSource, type Source } from '../../src/ledger/source.ts'
+import { readSource, type Source } from '../../src/ledger/source.ts'
 import { readPending } from '../../src/store/migrate.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -35,17 +35,6 @@ test('opening migrates only if it may, claims no source, and names the database 
     expect.stringMatching(/^migrated: 0001-operations/),
   ])
   expect(printed).toEqual([])
-})
-
-test('another source is refused, but a verb without a source may read', async () => {
-  await using database = await createTestDatabase()
-  const { context } = createTestContext()
-  const settings = settingsFor(database.url)
-  await claimSource(database.db, source)
-  const other = openWarehouse(context, settings, { ...source, appId: 'app-2' })
-  await expect(other).rejects.toMatchObject({ code: 'db.otherSource' })
-  await using db = await openWarehouse(context, settings)
-  expect(await db.selectFrom('livehouse_ops.source').select('app_id').execute()).toEqual([{ app_id: 'app-1' }])
 })
 
 const NO_MIGRATION = { LIVEHOUSE_AUTO_MIGRATE: '0' }

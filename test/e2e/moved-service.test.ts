@@ -22,10 +22,6 @@ test('a moved base URL is confirmed once by hand, and a changed time zone is not
   await using account = await startAccount()
   const moved = { LIVEHOUSE_BASE_URL: account.emulator.baseUrl.replace('127.0.0.1', 'localhost') }
   const confirm = ['--confirm-source']
-  expect(await account.run(doctor, confirm, moved)).toMatchObject({
-    error: { code: 'usage.invalid' },
-    problems: ['--confirm-source: no run has claimed this database yet'],
-  })
   expect((await account.run(sync, ONLY)).code).toBe(0)
   const refused = await account.run(sync, ONLY, moved)
   expect(refused.error).toMatchObject({ code: 'db.otherSource', message: expect.stringContaining('--confirm-source') })

@@ -57,14 +57,6 @@ test('a service that ignores the time filter of a large list is given up after f
   expect(large.emulator.calls.length).toBeLessThan(50)
 })
 
-test('one endpoint that resets its connections does not stop the other streams', async () => {
-  pipeline.emulator.faults.push({ effect: connectionReset(), endpoint: 'giftRunning' })
-  const result = await pipeline.sync()
-  expect(result.status).toBe('partial')
-  expect(new Set(result.errors.map(({ stream }) => stream))).toEqual(new Set(['gifts']))
-  await pipeline.expectTruth(['visitors', 'watch_records', 'questionnaires', 'signups', 'managers', 'manager_usage'])
-})
-
 test('an interruption is reported once, not for each slice', async () => {
   const controller = new AbortController()
   const fetchPage: FetchPage = async (request, context) => {
