@@ -103,6 +103,8 @@ test.each([
   ['status --max-age=26', '--max-age is "26"; it should be a number and s, m, h or d, such as'],
   ['status --max-age=0h', '--max-age is "0h"; it should be a number and s, m, h or d, such as'],
   ['status --max-age=-1h', '--max-age is "-1h"; it should be a number and s, m, h or d, such as'],
+  ['capture --out=', '--out needs a value'],
+  ['sync visitors', 'unexpected argument "visitors"; did you mean --streams visitors?'],
   ['sync -- --help', 'unexpected argument "--help"'],
   ['sync --until 6:00', '--until is "6:00"; it should be a time of day, written 06:00'],
   ['sync --until 24:00', '--until is "24:00"; it should be a time of day, written 06:00'],

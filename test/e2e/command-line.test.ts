@@ -45,15 +45,6 @@ describe('mistyped input', () => {
     for (const name of ['LOG_LEVEL is "loud"', 'LIVEHOUSE_TIMEZONE is "Moon"', 'DATABASE_URL is not set'])
       expect(err).toContain(name)
   })
-
-  test.each([
-    [['bd'], 'there is no command "bd"; did you mean db?'],
-    [['sync', 'visitors'], 'unexpected argument "visitors"; did you mean --streams visitors?'],
-    // An empty value does not stand for the current folder.
-    [['capture', '--out='], '--out needs a value'],
-  ])('%j is refused with a hint', async (argv, hint) => {
-    expect(await livehouse(argv)).toMatchObject({ code: 2, err: expect.stringContaining(hint) })
-  })
 })
 
 test('a green night of 120 channels logs under 100 lines', async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { maskOf } from '../../../../src/bi/views/fragments/masks.ts'
+import { bareLink, maskOf } from '../../../../src/bi/views/fragments/masks.ts'
 import { createTestDatabase } from '../../../helpers/postgres.ts'
 
 const cases = [
@@ -20,14 +20,19 @@ const cases = [
   ['address', '美国加利福尼亚', '***'],
   ['answers', '示例科技', '***'],
 ] as const
+/** However the question mark before a query string is encoded. */
+const marks = ['?', '%3F', '%253F', '%u003F', '%uFF1F', '\\u003f', '%5Cu003F', '%EF%BC%9F', '？']
+const links = marks.map((mark) => ['link', `a/b%20${mark}name=x`, 'a/b%20'] as const)
 const nulls = (['phone', 'ip', 'nickname', 'address', 'answers'] as const).map((kind) => [kind, null, null] as const)
 
-test('each kind of personal value is shown masked', async () => {
+const mask = { ...maskOf, link: bareLink }
+
+test('each kind of personal value is shown masked, and a link without its query string', async () => {
   await using database = await createTestDatabase()
-  for (const [kind, value, expected] of [...cases, ...nulls]) {
+  for (const [kind, value, expected] of [...cases, ...links, ...nulls]) {
     const type = sql.raw(kind === 'ip' ? 'inet' : 'text')
     const { rows } = await sql<{ masked: string | null }>`
-      select (${sql.raw(maskOf[kind]('x.value'))})::text as masked
+      select (${sql.raw(mask[kind]('x.value'))})::text as masked
       from (select ${value}::${type} as value) x`.execute(database.db)
     expect(rows, `${kind}: ${value}`).toEqual([{ masked: expected }])
   }

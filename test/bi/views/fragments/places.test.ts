@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { bareLink } from '../../../../src/bi/views/fragments/masks.ts'
 import { city, province } from '../../../../src/bi/views/fragments/places.ts'
 import { createTestDatabase } from '../../../helpers/postgres.ts'
 
@@ -31,15 +30,6 @@ const cases: readonly (readonly [string, string | null, string | null])[] = [
   ['广东　深圳', '广东', '深圳'],
   ["浙江'; drop", '浙江', null],
 ]
-
-test('a link is cut before its query string, however the question mark is encoded', async () => {
-  await using database = await createTestDatabase()
-  const marks = ['?', '%3F', '%253F', '%u003F', '%uFF1F', '\\u003f', '%5Cu003F', '%EF%BC%9F', '?']
-  const links = marks.map((mark) => `a/b%20${mark}name=x`)
-  const { rows } = await sql<{ link: string }>`select ${sql.raw(bareLink('l.link'))} as link
-    from unnest(${links}::text[]) l (link)`.execute(database.db)
-  expect(rows.map(({ link }) => link)).toEqual(links.map(() => 'a/b%20'))
-})
 
 test('province and city are read from the addresses that have them', async () => {
   await using database = await createTestDatabase()
