@@ -100,8 +100,9 @@ export function createBatchLoader(
         else await commitAhead(full)
       }
     },
-    /** Commits all rows added so far, so that another walk may bring the same keys. */
-    flush: async (): Promise<void> => {
+    /** Commits all rows added so far, so that another walk may bring the same keys. `check` is that of `add`. */
+    flush: async (check?: (keys: readonly string[]) => Promise<void>): Promise<void> => {
+      await check?.(filling.keys)
       if (filling.keys.length > 0) await commitAhead(filling)
       filling = createBatch(stream, runId)
       await settle()

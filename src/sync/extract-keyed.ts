@@ -62,10 +62,11 @@ export async function extractKeyed(
     const timesOfWalk: Row[] = []
     let count = 0
     let largest = 1
+    const check = async (keys: readonly string[]) => await requireFields(slice, walk.summary(), reading, deps, keys)
     const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
       await reading.requireFiltered(rows)
-      await loader.add(rows, async (keys) => await requireFields(slice, walk.summary(), reading, deps, keys))
+      await loader.add(rows, check)
       count += rows.filter(isOfSlice).length
       const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))
       all.distinct += fresh.length
@@ -94,7 +95,7 @@ export async function extractKeyed(
       // If the total is wrong, a full page may have been the last one. At another page size, the last one is short.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MAX_READINGS
       if (!halves && !isAgain) throw error
-      await loader.flush()
+      await loader.flush(check)
       if (halves) return { kind: 'cut', parts: halves }
       refusal = { error }
       beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
