@@ -114,6 +114,17 @@ test('a run that no worker can finish, or for which none has an accepted token, 
   await stop(worker)
 })
 
+test('a run does not end early if no worker can finish every other partition', async () => {
+  const settings = { LIVEHOUSE_CHANNELS: Array.from({ length: 48 }, (_, id) => id + 1).join() }
+  const running = account.sync(['--streams', 'visitors'], { settings })
+  await account.untilQueued('created', 48)
+  const output = { result: { status: 'ok', streams: {}, errors: [], resumesAt: null }, ends: [] }
+  const state = sql`case when singleton_key ~ '[02468]$' then 'completed' else 'failed' end::pgboss.job_state`
+  await sql`update pgboss.job set state = ${state}, output = ${JSON.stringify(output)}::jsonb
+    where name = 'partitions'`.execute(account.database.db)
+  expect(await running).toMatchObject({ code: 3, outcome: { status: 'partial' } })
+})
+
 test('a run reads again what another server lacks that replaces the first one, and nothing else', async () => {
   const folder = await createPassableFolder('restarted')
   onTestFinished(async () => {
