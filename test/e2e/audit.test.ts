@@ -15,7 +15,7 @@ test('an audit names rows deleted by hand and reopens their ranges; the next syn
   const { change, text, emulator } = account
   emulator.switches.recordFilterTime = 'both'
   const streams = '--streams=visitors,watch_records,signups,questionnaires,managers'
-  await change(sql`delete from livehouse.visitors where (channel_id, user_id) = (
+  await change(sql`update livehouse.visitors set removed_at = now() where (channel_id, user_id) = (
     select channel_id, user_id from livehouse.visitors order by first_login_at limit 1)`)
   await change(sql`delete from livehouse.watch_records where record_id = (
     select record_id from livehouse.watch_records order by entered_at limit 1)`)

@@ -149,6 +149,13 @@ test('version 1 inserts rows and updates its own; version 2 takes them over for 
   })
 })
 
+test('a reading of version 1 with far fewer records than the one before is short', async () => {
+  account.setRecords(50, 0)
+  await read(1)
+  for (const record of oldRecords().rows.slice(30)) oldRecords().remove(record)
+  expect(await runForDays()).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
+})
+
 test.each([[[1, 2]], [[2, 1]]] as const)('an id with another user or minute is quarantined (%j)', async (order) => {
   account.setRecords(2, 0)
   const { oldRecords, records } = firstChannel(account.emulator)

@@ -95,6 +95,16 @@ test.each([
   await syncAndExpectTruth(account, 'signups')
 })
 
+test('a signup that comes on two pages in place of another is not green, even in each of two readings', async () => {
+  const { channel, form, signup } = firstRows(account.emulator)
+  const signups = createRowList(['a', 'b', 'c'].map((nick) => ({ ...signup, signedUpAt: at, nick })))
+  channel.questionnaires.replace(form, { ...form, signups })
+  let shown: unknown
+  const standIn = changedRows((item) => (JSON.stringify(item).includes('"c"') ? shown : (shown = item)))
+  account.emulator.faults.push({ effect: pagesOfTwo }, { effect: standIn, endpoint: 'signupRecord' })
+  expect(await syncLater('signups', 1)).toMatchObject({ code: 3, slices: { short: 1 } })
+})
+
 test('an unreadable row that comes on two pages does not count for the row that jumped ahead of it', async () => {
   const { visitors } = firstChannel(account.emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
