@@ -5,6 +5,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { Leases } from '../../src/ledger/leases/leases.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -112,4 +113,11 @@ test('a sync that meets a backfill goes first, and the backfill goes on after it
   expect(await Promise.all([backfilling, syncing])).toMatchObject([{ code: 0 }, { code: 0 }])
   expect(turns).toEqual(['backfill', 'sync', 'backfill'])
   await expectTruth({ emulator, database }, ['watch_records'])
+})
+
+test('a partition that another run holds for longer than half an hour is an error', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  await using other = new Leases(account.database.db)
+  await other.tryTake('partition managers account')
+  expect(await account.sync('managers')).toMatchObject({ code: 3, errors: [{ code: 'slice.locked' }] })
 })

@@ -7,7 +7,15 @@ import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
-import { status as answers, errcode, fieldValue, refusal, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
+import {
+  status as answers,
+  errcode,
+  fieldValue,
+  missingRow,
+  refusal,
+  whereAsked,
+  withheldRows,
+} from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -74,14 +82,17 @@ test('a questionnaire deleted at the source is not late, and is read again when 
   expect(await readStatus()).toMatchObject({ ...fresh, code: 0 })
 })
 
-test('a questionnaire whose id is unreadable in a list does not count as deleted', async () => {
-  const readRequestedIds = async () => {
+test.each([
+  ['whose id is unreadable in a list', fieldValue('question_id', null, 0), 0],
+  ['that a list announces, but lacks', missingRow(0), 3],
+])('a questionnaire %s does not count as deleted', async (_, effect, exitCode) => {
+  const readRequestedIds = async (code = exitCode) => {
     account.emulator.calls.length = 0
-    expect((await account.sync()).code).toBe(0)
+    expect((await account.sync()).code).toBe(code)
     return new Set(account.emulator.calls.flatMap(({ params }) => params.question_id ?? []))
   }
-  const requestedIds = await readRequestedIds()
-  account.emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
+  const requestedIds = await readRequestedIds(0)
+  account.emulator.faults.push({ effect, endpoint: 'getQuestionList' })
   for (const days of [1, 8]) {
     account.clock.passHours(days * 24)
     expect(await readRequestedIds()).toEqual(requestedIds)
