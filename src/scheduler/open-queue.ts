@@ -2,9 +2,8 @@ import { fromKysely, getConstructionPlans, getMigrationPlans, PgBoss } from 'pg-
 import type { AppContext } from '../app/context.ts'
 import { embeddedUrl } from '../app/open-database.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
-import { codeOf, LivehouseError } from '../core/errors.ts'
+import { LivehouseError } from '../core/errors.ts'
 import type { Db } from '../store/database.ts'
-import { CREATED_MEANWHILE } from '../store/migration-lock.ts'
 import { openDatabase } from '../store/pool.ts'
 import { Queue, type QueueName, SCHEMA } from './queue.ts'
 
@@ -67,8 +66,7 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings,
   const start = async (triesLeft: number): Promise<unknown> =>
     await boss.start().catch(async (error: unknown) => {
       // Another process may be creating the schema at the same time.
-      const isCreated = CREATED_MEANWHILE.has(codeOf(error)) || (await readVersion(boss)) >= SCHEMA_VERSION
-      if (!isCreated || triesLeft === 0) throw error
+      if (triesLeft === 0) throw error
       return await start(triesLeft - 1)
     })
   await start(3)

@@ -6,7 +6,7 @@ import { idleLimit } from './lock-name.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
 /** SQLSTATEs if another process creates the schema, or a table in it, at the same time. */
-export const CREATED_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
+const CREATED_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
 /** How often to wait for the migration lock, 2 seconds each. */
 const MAX_WAITS = 30
 /** How often to try the work if another session holds a lock that it needs. */
