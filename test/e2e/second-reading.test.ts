@@ -133,20 +133,6 @@ test('withdrawn rows are marked even beyond the lookback, and their ranges settl
   expect((await unsettled.execute(account.database.db)).rows).toEqual([])
 })
 
-test('the only gift of a channel is marked after two empty readings an hour apart, and not before', async () => {
-  const { gifts } = firstChannel(account.emulator)
-  const cashGifts = gifts.rows.filter(({ type }) => type === 'cash').sort((a, b) => b.givenAt - a.givenAt)
-  for (const gift of cashGifts.slice(1)) gifts.remove(gift)
-  await readAfter(0)
-  gifts.remove(first(cashGifts))
-  const marks: unknown[] = []
-  for (const hours of [1, 0, 1, 24]) {
-    await readAfter(hours)
-    marks.push((await countRemoved())[0])
-  }
-  expect(marks).toEqual([0, 0, 1, 1])
-})
-
 test('rows missing on three nights of empty answers are back with the first night that has them', async () => {
   const { channel, gift, form, signup } = firstRows(account.emulator)
   channel.gifts.add({ ...gift, givenAt: account.hoursAgo(1) })

@@ -126,6 +126,7 @@ describe('a surprise drop', () => {
     expect(await readDrops()).toEqual(emptied.map(({ name }) => `${name} short`).toSorted())
     pipeline.clock.passHours(0.5)
     expect(await pipeline.sync()).toMatchObject({ status: 'partial' })
+    expect(await countMarked()).toEqual(none)
     pipeline.clock.passHours(0.5)
     expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
     // With twenty rows or fewer no drop is a surprise: the second empty reading marks them.
