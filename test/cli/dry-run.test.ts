@@ -34,8 +34,8 @@ async function dryRunJson(account: Pick<TestAccount, 'run'>, verb: Command, argv
   expect(run).toMatchObject({ code: 0, error: undefined })
   expect(run.printed).toHaveLength(1)
   const { plan, ...object } = JSON.parse(run.printed[0] ?? '')
-  // The rest is the outcome of a run that did nothing.
-  expect(object).toEqual({
+  // The rest is the outcome of a run that did nothing, in the order of the contract.
+  const outcome = {
     run_id: null,
     command: verb === sync ? 'sync' : 'backfill',
     status: 'ok',
@@ -45,7 +45,9 @@ async function dryRunJson(account: Pick<TestAccount, 'run'>, verb: Command, argv
     streams: Object.fromEntries(Object.keys(plan).map((name) => [name, { ...noCounts, slices: noSlices }])),
     errors: [],
     dry_run: true,
-  })
+  }
+  expect(object).toEqual(outcome)
+  expect(Object.keys(object)).toEqual(Object.keys(outcome))
   return plan
 }
 
