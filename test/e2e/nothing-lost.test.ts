@@ -131,6 +131,13 @@ test('a service lost during a run ends it after twenty calls, each tried five ti
   expect(streams['signups']?.slices.failed).toBeGreaterThan(60)
   // Calls that are under way at that time are not retried.
   expect(streams['signups']?.counts.calls).toSatisfy((calls: number) => calls >= 100 && calls < 120)
+
+  const effect = connectionReset()
+  const asked = [...large.emulator.world.channels.values()].filter(({ questionnaires: { rows } }) => rows.length > 0)
+  const lostIds = asked.filter((_, place) => place % 2 === 0).map(({ id }) => id)
+  large.emulator.faults.splice(0, 1, ...lostIds.map((channelId) => ({ effect, endpoint: 'signupRecord', channelId })))
+  const { errors } = await large.sync({ streams: ['questionnaires', 'signups'] })
+  expect(new Set(errors.map(({ partition }) => /\d+/.exec(partition ?? '')?.[0]))).toEqual(new Set(lostIds))
 })
 
 test('too many unreadable rows fail a slice with samples and are kept; a higher limit lands the others', async () => {
