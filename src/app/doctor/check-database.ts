@@ -35,9 +35,9 @@ export async function checkDatabase(
     if (settings.queueUrl === undefined) return
     checking = 'queue'
     await using queue = await openDatabase(settings.queueUrl, { signal, setting: 'LIVEHOUSE_QUEUE_URL' })
-    const { closedTables, ...ofQueue } = await readRights(queue)
-    const closed = closedTables.filter((table) => table.startsWith('pgboss.'))
-    checkRights({ ...ofQueue, closedTables: closed }, [], false, (_, ...result) => report('queue', ...result))
+    const ofQueue = await readRights(queue, ['pgboss'])
+    const missing = ofQueue.hasTables ? [] : ['pgboss']
+    checkRights(ofQueue, missing, !ofQueue.hasTables, (_, ...result) => report('queue', ...result))
   } catch (error) {
     reportFailure(report, checking, error, signal)
   }

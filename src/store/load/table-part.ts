@@ -106,7 +106,6 @@ export async function findAbsent(
   }
 }
 
-/** The table of a part. */
 export function tableOf({ stream }: TablePart): RawBuilder<unknown> {
   return sql.table(`livehouse.${stream.table}`)
 }
