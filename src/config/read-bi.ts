@@ -32,13 +32,14 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
   return masked
 }
 
-const PHONE = /^[+\d()-]{7,}$/
+const BLANKS = /[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f]/g
+const PHONE = /^[+＋\d()-]{7,}$/
 
 /** Ids in lower case, without blanks and invisible characters; and the last eleven digits of each phone number. */
 function readIgnoredIds(source: SettingSource): readonly string[] | undefined {
   const given = source.value('LIVEHOUSE_IGNORED_IDS')
   if (given === undefined) return undefined
-  const ids = given.split(',').map((id) => id.replaceAll(/[\s\u200b-\u200f\u202a-\u202e\u2060]/g, '').toLowerCase())
+  const ids = given.split(',').map((id) => id.replaceAll(BLANKS, '').toLowerCase())
   const phones = ids.filter((id) => PHONE.test(id)).map((phone) => phone.replaceAll(/\D/g, '').slice(-11))
   return [...new Set([...ids, ...phones])]
 }

@@ -10,8 +10,8 @@ test.each([
   ],
   [{ LIVEHOUSE_MASK: ' outer_id, phone' }, { masked: ['phone', 'outer_id'] }],
   [
-    { LIVEHOUSE_IGNORED_IDS: 'N / A, 0\u200b, +86 138-1111-0000\u202c', LIVEHOUSE_BROADCAST_GAP: '5' },
-    { ignoredIds: ['n/a', '0', '+86138-1111-0000', '13811110000'], broadcastGapMinutes: 5 },
+    { LIVEHOUSE_IGNORED_IDS: 'N / A, 0\u200b, ＋86 138-1111-0000\u2069', LIVEHOUSE_BROADCAST_GAP: '5' },
+    { ignoredIds: ['n/a', '0', '＋86138-1111-0000', '13811110000'], broadcastGapMinutes: 5 },
   ],
 ])('%j is read', (values, expected) => {
   const source = createSettingSource(values)

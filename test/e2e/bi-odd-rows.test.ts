@@ -152,9 +152,9 @@ test('viewers who share an id, even by way of others, become one person; placeho
     return rows.map(({ viewers }) => viewers).join(', ')
   }
   await read(`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, phone, run_id) values
-    ('7', 'a', 'CRM 1', null, null, 1), ('7', 'b', 'crm\ufeff1', 'e1', null, 1), ('7', 'c', null, 'E1', '13900000001', 1), ('7', 'd', null, null, '\u202d\u00a0+86\t139-0000-\u200b0001\u202c', 1),
+    ('7', 'a', 'CRM 1', null, null, 1), ('7', 'b', 'crm\u00ad\u20691', 'e1', null, 1), ('7', 'c', null, 'E1', '13900000001', 1), ('7', 'd', null, null, '\u2066\u202f＋86\t139-0000-\u200b0001\u2069', 1),
     ('7', 'e', '0', null, '00000000000', 1), ('7', 'f', '0', null, '00000000000', 1), ('7', 'g', null, null, '13900000002', 1), ('7', 'h', null, null, '--------', 1), ('7', 'i', null, null, '( )-( )-( )', 1);
-    /* As before migration 0083. */ delete from livehouse_ops.migrations where name like '0083%'; insert into livehouse_ops.viewer_persons values ('7', 'b', 'crm\ufeff1', 'e1', null, '1crm\ufeff1')`)
+    /* As before migration 0086. */ delete from livehouse_ops.migrations where name like '0086%'; insert into livehouse_ops.viewer_persons values ('7', 'b', 'crm\u00ad\u20691', 'e1', null, '1crm\u00ad\u20691')`)
   expect(await persons()).toBe('a b c d, e, f, g, h, i')
   const known = await read(`select count(*) from livehouse_bi.dim_person p where exists (
     select from livehouse_bi.dim_viewer v where v.person_key = p.person_key and v.channel_id = '7')`)

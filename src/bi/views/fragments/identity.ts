@@ -7,7 +7,7 @@ export function viewerKey(channelId: string, userId: string): string {
 }
 
 /** Blanks and zero-width characters, for a pattern in `E''`: they often come along when an id or phone is copied. */
-const BLANKS = ' \\t\\r\\n\\u00a0\\u3000\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff'
+const BLANKS = ' \\t\\r\\n\\u00a0\\u00ad\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\ufeff'
 
 /**
  * A phone number that can identify a person: its last 11 digits, which is a Chinese number without country code; NULL
@@ -16,7 +16,7 @@ const BLANKS = ' \\t\\r\\n\\u00a0\\u3000\\u200b-\\u200f\\u202a-\\u202e\\u2060\\u
 function phoneNumber(phone: string): string {
   return (
     `case when ${phone} ~ '^[0-9]{11}$' then ${phone} ` +
-    `when ${phone} ~ E'^[()${BLANKS}-]*[+]?([()${BLANKS}-]*[0-9]){7,15}[()${BLANKS}-]*$' ` +
+    `when ${phone} ~ E'^[()${BLANKS}-]*[+＋]?([()${BLANKS}-]*[0-9]){7,15}[()${BLANKS}-]*$' ` +
     `then right(regexp_replace(${phone}, '[^0-9]', '', 'g'), 11) end`
   )
 }
