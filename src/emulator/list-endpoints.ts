@@ -13,7 +13,7 @@ import type { Channel, Manager, Visitor, WatchRecord } from './world/world.ts'
 
 const errcodeDefaults = { family: 'errcode', version: 'v1', pageParam: 'page_index', sizeParam: 'page_size' } as const
 
-function managerList(rowFields: readonly fields.Field<Manager>[], envelope: Envelope) {
+function managerList(rowFields: readonly fields.Field<keyof Manager>[], envelope: Envelope) {
   const serve: ListEndpoint['serve'] = (query, { world, switches }) =>
     serveRows(world.managers, query, switches, {
       keep: (row) => !query.filters?.username || row.username === query.filters.username,
@@ -35,7 +35,7 @@ function channelList(serve: ServeChannel) {
 function recordList(
   version: 'v1' | 'v2',
   listOf: (channel: Channel) => RowList<WatchRecord>,
-  rowFields: readonly fields.Field<WatchRecord>[],
+  rowFields: readonly fields.Field<keyof WatchRecord>[],
   envelope: Envelope,
 ) {
   const readFilters = (reader: ParamReader): Partial<ListQuery> => ({

@@ -1,4 +1,14 @@
 import type { WallTime } from '../../core/wall-clock.ts'
+import type {
+  giftFields,
+  giverFields,
+  managerFields,
+  questionnaireFields,
+  RowOf,
+  recordFields,
+  usageFields,
+  visitorFields,
+} from '../fields.ts'
 import type { RowList } from './row-list.ts'
 
 /** All data of one account in the emulated service. Tests change it while the emulator runs. */
@@ -28,59 +38,19 @@ export interface Channel {
   readonly menus: Map<number, Menu>
 }
 
-/** The fields that visitors and their visits share. Empty text and null are as the service sends them. */
-export interface Viewer {
-  readonly userId: string
-  readonly assignId: string | null
-  readonly outerId: string | null
-  readonly nick: string
-  readonly addr: string
-  readonly phone: string | null
-  readonly device: string
-  readonly browser: string
-  readonly onlineSeconds: number
-  readonly watchSeconds: number
-  readonly liveSeconds: number
-  readonly vodSeconds: number
-}
+// Empty text and null are as the service sends them.
+export type Visitor = RowOf<typeof visitorFields>
+export type WatchRecord = RowOf<typeof recordFields>
+/** An account as the lists of managers and of their usage show it (API 2.6 and 2.7). */
+export type Manager = RowOf<typeof usageFields> & RowOf<typeof managerFields>
 
-export interface Visitor extends Viewer {
-  readonly refer: string
-  readonly lastIp: string
-  readonly wxOpenid: string | null
-  readonly visitTimes: number
-  readonly shareTimes: number
-  readonly commentCount: number
-  readonly firstLoginAt: WallTime
-  readonly lastOnlineAt: WallTime
-}
-
-export interface WatchRecord extends Viewer {
-  /** Decimal digits, also beyond 2^53. */
-  readonly recordId: string
-  readonly origin: string
-  /** To the second; the service sends it to the minute. */
-  readonly enteredAt: WallTime
-  readonly leftAt: WallTime
-}
-
-export interface Gift {
+export interface Gift extends RowOf<typeof giftFields>, RowOf<typeof giverFields> {
   readonly type: 'cash' | 'prop'
-  readonly giftId: number
-  readonly visitorId: string
-  readonly visitorName: string
-  readonly phone: string | null
-  /** Decimal text with two decimals. */
-  readonly money: string
-  readonly givenAt: WallTime
   /** Whether the row has visitor_id and name when the switch `giftVisitor` is `some`. */
   readonly showsVisitor: boolean
 }
 
-export interface Questionnaire {
-  readonly questionId: string
-  readonly name: string
-  readonly position: 0 | 1
+export interface Questionnaire extends RowOf<typeof questionnaireFields> {
   readonly isOpen: boolean
   readonly createdAt: WallTime
   /** The headers between phone and signup time. */
@@ -94,32 +64,6 @@ export interface Signup {
   readonly phone: string
   readonly answers: readonly string[]
   readonly signedUpAt: WallTime
-}
-
-/** An account as the lists of managers and of their usage show it (API 2.6 and 2.7). */
-export interface Manager {
-  readonly id: string
-  readonly username: string
-  readonly belongTo: string
-  readonly limitType: 1 | 2
-  readonly trafficLimit: number
-  readonly timeLimit: number
-  readonly payType: number
-  /** `YYYY-MM-DD`. */
-  readonly createdOn: string
-  readonly channelCount: number
-  readonly lastLoginAt: WallTime | null
-  readonly lastPushAt: WallTime | null
-  readonly notifiesCostLimit: boolean
-  readonly outerId: string | null
-  readonly hasRedpack: boolean
-  readonly hasLiveNotify: boolean
-  readonly costType: string
-  readonly costLimit: number
-  readonly costTotalWatch: number
-  readonly costVodWatch: number
-  readonly costLiveWatch: number
-  readonly costTransfer: number
 }
 
 export interface Menu {
