@@ -1,6 +1,5 @@
 import { FORMS_SCHEMA } from '../bi/form-view.ts'
 import { type KnownForm, publishForms, readForms } from '../bi/publish/publish-forms.ts'
-import { explainDependents } from '../bi/publish/withdraw-bi.ts'
 import { LivehouseError, wrongUse } from '../core/errors.ts'
 import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/questionnaires.ts'
 import type { Db } from '../store/database.ts'
@@ -50,9 +49,7 @@ export async function changeForm(
     }
     case 'unpublish':
       if (form.view === null) throw wrongUse(`${name} is not published`)
-      await removePublishedForm(db, form, form.view).catch((error: unknown) => {
-        throw explainDependents(error) ?? error
-      })
+      await removePublishedForm(db, form, form.view)
       remark(`removed: ${FORMS_SCHEMA}.${form.view}`)
       break
     case 'clear': {

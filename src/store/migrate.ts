@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql, type Transaction } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { explainDependents, withdrawBi } from '../bi/publish/withdraw-bi.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import type { Database, Db } from './database.ts'
@@ -13,7 +12,7 @@ import { findEarliestVersion, MIGRATIONS, recordMigration, withMigrationLock } f
 const MISSING_RIGHT = '42501'
 type Migrations = Readonly<Record<string, Migration>>
 
-interface MigrateOptions {
+export interface MigrateOptions {
   readonly signal?: AbortSignal
   /** By default, those of the folder `migrations`. */
   readonly migrations?: Migrations
@@ -43,7 +42,7 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
 }
 
 /** Refuses while a livehouse is at work: it would go on writing by its own schema, such as rows with other keys. */
-async function requireNobodyAtWork(transaction: Db, state: string): Promise<void> {
+export async function requireNobodyAtWork(transaction: Db, state: string): Promise<void> {
   const earliest = await findEarliestVersion(transaction)
   if (earliest === undefined) await lockName(transaction, 'migration')
   const held = transaction.selectFrom('livehouse_ops.leases').select('name').where('expires_at', '>', sql<Date>`now()`)
@@ -52,21 +51,6 @@ async function requireNobodyAtWork(transaction: Db, state: string): Promise<void
   const other = `another livehouse is at work on it (${lease.name}) and would go on writing as before`
   const repair = 'Stop it, and try again; if it was killed, try again in 20 s'
   throw new LivehouseError('db.inUse', `${state}, but ${other}. ${repair}.`, {})
-}
-
-/** Reverts the last migration and drops the views for analysts. @returns its name, if any @throws as `migrateUp` */
-export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
-  if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
-  return changeSchema(db, options, async (transaction, migrations) => {
-    const status = await readMigrationStatus(transaction, { ...options, migrations })
-    const last = status.findLast(({ appliedAt }) => appliedAt !== null)
-    if (last === undefined) return []
-    await requireNobodyAtWork(transaction, `${last.name} is to be reverted`)
-    await withdrawBi(transaction)
-    await migrations[last.name]?.down?.(transaction)
-    await transaction.deleteFrom(MIGRATIONS).where('name', '=', last.name).execute()
-    return [last.name]
-  })
 }
 
 /** The names of the migrations that are not applied yet. @throws db.newer */
@@ -106,7 +90,8 @@ async function readApplied(db: Db, signal: AbortSignal | undefined): Promise<Rea
   return new Map(rows.map(({ name, timestamp }) => [name, timestamp]))
 }
 
-async function changeSchema(
+/** Changes the schema under the lock of all such changes. @returns what `change` returns @throws as `migrateUp` */
+export async function changeSchema(
   db: Db,
   { signal, migrations }: MigrateOptions,
   change: (transaction: Transaction<Database>, migrations: Migrations) => Promise<readonly string[]>,
@@ -120,7 +105,7 @@ async function changeSchema(
 }
 
 function explainRefusal(error: unknown): unknown {
-  if (!hasCode(error, 'db.refused')) return explainDependents(error) ?? error
+  if (!hasCode(error, 'db.refused')) return error
   const rights =
     error.details.sqlState === MISSING_RIGHT
       ? ' The user of DATABASE_URL needs CREATE on the database, or must own the schemas livehouse and livehouse_ops ' +

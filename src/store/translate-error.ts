@@ -1,11 +1,14 @@
 import { codeOf, hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 
+export const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01'
+
 /** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); two characters stand for a whole class. */
 const repairs: Readonly<Record<string, string>> = {
   '25006': 'It is read-only: connect to the primary, or end its recovery or default_transaction_read_only',
   '25P03': 'It ended an idle transaction: raise idle_in_transaction_session_timeout for this user, or run again',
   '25P04': 'It ended the transaction: raise transaction_timeout for this user, or run again',
   '28': 'Check the user, the password and pg_hba.conf for this address',
+  [DEPENDENT_OBJECTS_STILL_EXIST]: 'Save its definition (pg_get_viewdef), drop it, and run this again',
   '3D000': 'Create the database first (CREATE DATABASE …), or correct its name in DATABASE_URL',
   '42P01': 'Was it restored or changed? Start livehouse again: it creates the tables of its queue; restore all others',
   '42501': 'Grant the right to the user of DATABASE_URL (docs/operations.md says which)',
@@ -66,10 +69,17 @@ export function translateConnectError(error: unknown, database: DatabaseName): u
 }
 
 function refusalError(error: Error, repair: string, { target, setting }: DatabaseName): LivehouseError<'db.refused'> {
-  const { message: reason } = error
   const sqlState = codeOf(error)
+  const reason = dependentsIn(error) ?? error.message
   const message = `Database ${target} refuses: ${reason} (${sqlState}). ${repair.replaceAll('DATABASE_URL', setting)}.`
   return new LivehouseError('db.refused', message, { reason, sqlState }, { cause: error })
+}
+
+/** Names what depends on an object and keeps it from being dropped, as only the detail does; undefined otherwise. */
+function dependentsIn(error: Error): string | undefined {
+  if (codeOf(error) !== DEPENDENT_OBJECTS_STILL_EXIST || !('detail' in error)) return undefined
+  const names = Array.from(String(error.detail).matchAll(/^(.+?) depends on /gm), ([, name]) => name)
+  return `${[...new Set(names)].join(', ')} depends on what has to be dropped`
 }
 
 function unreachableError(error: Error, { target, setting }: DatabaseName): LivehouseError<'db.unreachable'> {

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { migrateDown } from '../../src/bi/publish/migrate-down.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { noCounts, noSlices } from '../../src/core/slice.ts'
 import type { Database } from '../../src/store/database.ts'
-import { migrateDown } from '../../src/store/migrate.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { codeOf, hasCode, messageOf } from '../../core/errors.ts'
 import type { Db } from '../../store/database.ts'
 import { withMigrationLock } from '../../store/migration-lock.ts'
+import { DEPENDENT_OBJECTS_STILL_EXIST } from '../../store/translate-error.ts'
 
 const MISSING_RIGHT = '42501'
 const LOCK_NOT_AVAILABLE = '55P03'
-const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01'
 
 /** `blocked`: nothing has changed; `reason` says why, and what to do about it. */
 type PlanOutcome =
@@ -32,25 +32,14 @@ export async function applyPlan(
       return { status: 'published' }
     })
   } catch (error) {
-    const dependents = dependentsIn(error)
-    if (dependents !== undefined) {
-      const next = 'Save its definition (pg_get_viewdef), drop it, run `livehouse migrate up`, and create it again'
-      return { status: 'blocked', reason: `${dependents} depends on a view that has to be replaced. ${next}` }
-    }
     // Class 54: a limit of Postgres is exceeded, such as the number of columns of a view.
     if (/^54...$/.test(codeOf(error))) return { status: 'blocked', reason: messageOf(error) }
     if (!hasCode(error, 'db.refused')) throw error
     const { sqlState, reason } = error.details
     if (sqlState === LOCK_NOT_AVAILABLE) return { status: 'blocked', reason }
+    const next = 'Save its definition (pg_get_viewdef), drop it, run `livehouse migrate up`, and create it again'
+    if (sqlState === DEPENDENT_OBJECTS_STILL_EXIST) return { status: 'blocked', reason: `${reason}. ${next}` }
     if (sqlState === MISSING_RIGHT) return { status: 'blocked', reason: `${reason}. ${repair}` }
     throw error
   }
-}
-
-/** The names of other people's objects that depend on what was to be dropped; undefined for any other error. */
-export function dependentsIn(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === DEPENDENT_OBJECTS_STILL_EXIST)) return undefined
-  const detail = 'detail' in error ? String(error.detail) : ''
-  const names = [...detail.matchAll(/^(.+?) depends on /gm)].map(([, name]) => name)
-  return [...new Set(names)].join(', ')
 }

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { migrateDown } from '../../../src/bi/publish/migrate-down.ts'
 import { planForDba, publishBi } from '../../../src/bi/publish/publish-bi.ts'
 import { biViews } from '../../../src/bi/registry.ts'
 import { createChangeTriggers } from '../../../src/bi/views/change-triggers.ts'
 import { claimSource } from '../../../src/ledger/source.ts'
-import { loadMigrations, migrateDown, migrateUp, readMigrationStatus } from '../../../src/store/migrate.ts'
+import { loadMigrations, migrateUp, readMigrationStatus } from '../../../src/store/migrate.ts'
 import { migrationSql } from '../../../src/store/migration-sql.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { describeSchema } from '../../helpers/describe-schema.ts'
@@ -98,7 +99,7 @@ test("another user's view of a dropped column blocks the update, which names it 
     notice: expect.stringMatching(/view public.mine depends on.*migrate up/),
   })
   expect(await describeSchema(db)).toEqual(before)
-  await expect(migrateDown(db)).rejects.toThrow('view public.mine depends on what has to be dropped. Save')
+  await expect(migrateDown(db)).rejects.toThrow('view public.mine depends on what has to be dropped (2BP01). Save')
   await sql`drop view public.mine`.execute(db)
   expect(await publishBi(db)).toEqual({ status: 'published' })
   await sql`select is_active from livehouse_bi.dim_channel`.execute(db)

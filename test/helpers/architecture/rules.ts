@@ -13,8 +13,7 @@ export const folders: Table = {
   transform: ['core'],
   streams: ['core', 'transform'],
   service: ['core'],
-  // A migration first drops the views on the tables that it changes.
-  store: ['core', 'bi'],
+  store: ['core'],
   // Declares the views of livehouse_bi, and in bi/publish creates them.
   bi: ['core', 'streams', 'store'],
   ledger: ['core', 'bi', 'store'],

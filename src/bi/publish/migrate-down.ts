@@ -1,15 +1,30 @@
 import { sql } from 'kysely'
-import { LivehouseError } from '../../core/errors.ts'
 import type { Db } from '../../store/database.ts'
+import { changeSchema, type MigrateOptions, readMigrationStatus, requireNobodyAtWork } from '../../store/migrate.ts'
+import { MIGRATIONS } from '../../store/migration-lock.ts'
 import { FORMS_SCHEMA } from '../form-view.ts'
-import { dependentsIn } from './apply-plan.ts'
 import { planWithdrawal } from './plan-publication.ts'
+
+/** Reverts the last migration and drops the views for analysts. @returns its name, if any @throws as `migrateUp` */
+export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
+  if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
+  return await changeSchema(db, options, async (transaction, migrations) => {
+    const status = await readMigrationStatus(transaction, { ...options, migrations })
+    const last = status.findLast(({ appliedAt }) => appliedAt !== null)
+    if (last === undefined) return []
+    await requireNobodyAtWork(transaction, `${last.name} is to be reverted`)
+    await withdrawBi(transaction)
+    await migrations[last.name]?.down?.(transaction)
+    await transaction.deleteFrom(MIGRATIONS).where('name', '=', last.name).execute()
+    return [last.name]
+  })
+}
 
 /**
  * Drops the views of `livehouse_bi` and `livehouse_forms` in the transaction of a migration that drops the tables under
  * them; the next publication creates them again.
  */
-export async function withdrawBi(transaction: Db): Promise<void> {
+async function withdrawBi(transaction: Db): Promise<void> {
   const { rows: tables } = await sql`
     select where to_regclass('livehouse_ops.bi_settings') is not null
       and to_regclass('livehouse_ops.published_forms') is not null`.execute(transaction)
@@ -25,14 +40,4 @@ export async function withdrawBi(transaction: Db): Promise<void> {
       ? []
       : [`drop view if exists ${forms.join(', ')}`, 'update livehouse_ops.published_forms set fingerprint = null']
   await sql.raw([...formStatements, ...planWithdrawal(views)].join(';\n')).execute(transaction)
-}
-
-/** Explains why other people's views or tables keep one from being dropped; undefined for any other error. */
-export function explainDependents(error: unknown): LivehouseError<'db.refused'> | undefined {
-  const dependents = dependentsIn(error)
-  if (dependents === undefined) return undefined
-  const reason = `${dependents} depends on what has to be dropped`
-  const repair = 'Save its definition (pg_get_viewdef), drop it, and run this again'
-  const message = `Nothing was changed: ${reason}. ${repair}.`
-  return new LivehouseError('db.refused', message, { reason, sqlState: '2BP01' }, { cause: error })
 }
