@@ -19,7 +19,7 @@ export async function publishForms(db: Db, signal?: AbortSignal) {
   const views: string[] = []
   const notices = new Map<string, string>()
   for (const view of (await planForms(db)).keys()) {
-    const outcome = await applyPlan(db, signal, async (at) => (await planForms(at)).get(view) ?? [], ASK_DBA)
+    const outcome = await applyPlan(db, signal, async (at) => (await planForms(at, view)).get(view) ?? [], ASK_DBA)
     if (outcome.status === 'published') views.push(view)
     if (outcome.status === 'blocked')
       notices.set(view, `The view ${FORMS_SCHEMA}.${view} is not up to date: ${outcome.reason}.`)
@@ -27,12 +27,15 @@ export async function publishForms(db: Db, signal?: AbortSignal) {
   return { views, notices }
 }
 
-/** Plans the views that have to be created or replaced: by name, the statements of one transaction each. Only reads. */
-export async function planForms(db: Db): Promise<ReadonlyMap<string, readonly string[]>> {
+/**
+ * Plans the views, or the one named, that have to be created or replaced: by name, the statements of one transaction
+ * each. Only reads.
+ */
+export async function planForms(db: Db, view = ''): Promise<ReadonlyMap<string, readonly string[]>> {
   const { rows } = await sql`select from livehouse_ops.published_forms limit 1`.execute(db)
   if (rows.length === 0) return new Map()
   const state = await readBiState(db)
-  const plans = (await readForms(db)).flatMap((form) =>
+  const plans = (await readForms(db, { view })).flatMap((form) =>
     form.view !== null && form.hasHeaders ? [[form.view, planForm(form.view, form, state)] as const] : [],
   )
   return new Map(plans.filter(([, statements]) => statements.length > 0))
@@ -71,10 +74,10 @@ export interface KnownForm extends Form {
 }
 
 /**
- * Reads every questionnaire, by channel; `signupCount` is 0 unless `isCounted`. The columns user id, nickname, phone
- * and signup time (API 2.9) are not questions.
+ * Reads every questionnaire, or the one with a view of this name, by channel; `signupCount` is 0 unless `isCounted`.
+ * The columns user id, nickname, phone and signup time (API 2.9) are not questions.
  */
-export async function readForms(db: Db, { isCounted = false } = {}): Promise<readonly KnownForm[]> {
+export async function readForms(db: Db, { isCounted = false, view = '' } = {}): Promise<readonly KnownForm[]> {
   const count = sql`(select count(*)::integer from livehouse.signups s
         where s.channel_id = q.channel_id and s.question_id = q.question_id and s.removed_at is null)`
   const { rows } = await sql<KnownForm>`
@@ -96,6 +99,7 @@ export async function readForms(db: Db, { isCounted = false } = {}): Promise<rea
         from jsonb_array_elements(h.title) with ordinality e (header, no)
         where e.no > 3 and e.no < jsonb_array_length(h.title) order by e.no
       )) t (questions)
+    where ${view} in ('', p.view_name)
     order by q.channel_id, q.created_at, q.question_id`.execute(db)
   return rows
 }
