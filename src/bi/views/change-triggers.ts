@@ -1,5 +1,5 @@
 import { dollarQuote, fillZone, quoteText } from '../quote.ts'
-import { mostSeconds, overnight } from './fragments/audience.ts'
+import { mostSeconds } from './fragments/audience.ts'
 import { refreshChangedDays } from './fragments/channel-days.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from './fragments/identity.ts'
 import { localDay } from './fragments/local-time.ts'
@@ -19,23 +19,6 @@ const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_
         max(coalesce(left_at, entered_at)), max(entered_at) + make_interval(secs => max(${mostSeconds})))) as last_at
       from ${from} w where entered_at is not null group by channel_id, date_bin('1 day', entered_at, 'epoch')
     ) g cross join lateral generate_series(${firstDay}::timestamp, ${lastDay}::timestamp, '1 day') d`
-
-const entryDay = localDay('w.entered_at')
-const overAt = `least(w.left_at, w.entered_at + make_interval(secs => ${mostSeconds}))`
-/** Notes all days of entry, found by one index lookup each, and the days that records last into past midnight. */
-const noteAllDays = `insert into livehouse_ops.changed_channel_days (channel_id, day)
-    with recursive d (day, channel_id) as (
-      (select ${entryDay}, w.channel_id from livehouse.watch_records w order by 1, 2 limit 1)
-      union all
-      select n.* from d cross join lateral (
-        select ${entryDay}, w.channel_id from livehouse.watch_records w
-        where (${entryDay}, w.channel_id) > (d.day, d.channel_id) order by 1, 2 limit 1
-      ) n
-    ) select channel_id, day from d where day is not null
-    union
-    select w.channel_id, d::date from livehouse.watch_records w
-      cross join lateral generate_series((${entryDay} + 1)::timestamp, ${localDay(overAt)}::timestamp, '1 day') d
-    where ${overnight.where}`
 
 /** The transition tables of each trigger, by event. */
 const events = {
@@ -84,7 +67,7 @@ const changeTriggers: readonly ChangeTrigger[] = [
     tables: ['livehouse.watch_records'],
     note: noteDaysOf,
     noteAll: `delete from livehouse_ops.channel_days; delete from livehouse_ops.changed_channel_days;
-    ${noteAllDays}`,
+    ${noteDaysOf('livehouse.watch_records')}`,
     versionOf: () => refreshChangedDays(0, '{zone}'),
   },
   {

