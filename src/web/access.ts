@@ -96,12 +96,12 @@ export async function answerLogin(
   return redirectReply(next, { 'set-cookie': `${SESSION_COOKIE}=${access.session}; ${attributes}` })
 }
 
-/** Returns the path if it stays on this site, else `/`: browsers take `//host` and `/\host` for another site. */
+/** Returns the path if it is a page of this site, else `/`: browsers take `//host` and `/\host` for another site. */
 function safePath(path: string): string {
   const url = URL.parse(path, 'http://localhost')
   // `/.//host` is normalized to a path that begins with two slashes.
   const isOurs = path.startsWith('/') && url?.host === 'localhost' && !url.pathname.startsWith('//')
-  return isOurs && url.pathname !== '/login' ? url.pathname + url.search : '/'
+  return isOurs && !/^\/(login$|actions\/)/.test(url.pathname) ? url.pathname + url.search : '/'
 }
 
 /** Reads the fields of a form; undefined if the body is larger than any form of the page. */

@@ -74,6 +74,7 @@ test.each([
   'https://evil.example',
   'javascript:alert(1)',
   '/login',
+  '/actions/run',
 ])('signing in never leads to %s', async (next) =>
   expect((await signIn('open-sesame', next)).headers.get('location')).toBe('/'),
 )
