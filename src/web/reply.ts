@@ -35,13 +35,14 @@ export function redirectReply(location: string, headers: OutgoingHttpHeaders = {
 
 /** Sends a reply, without its body for a HEAD request. */
 export function send(response: ServerResponse, { status, contentType, body, headers }: Reply, isHead: boolean): void {
-  const bytes = Buffer.from(body)
+  // Disconnects a client that takes nothing for 5 s. Otherwise such clients would use up the connections.
+  response.setTimeout(5000)
   response.writeHead(status, {
     ...safeHeaders,
     'cache-control': 'no-store',
     'content-type': contentType,
-    'content-length': bytes.byteLength,
+    'content-length': Buffer.byteLength(body),
     ...headers,
   })
-  response.end(isHead ? undefined : bytes)
+  response.end(isHead ? undefined : body)
 }

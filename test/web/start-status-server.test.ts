@@ -45,6 +45,23 @@ test('connections that never finish their request are closed, which makes room f
   }
 })
 
+test('clients that read nothing of their answers are disconnected, and take little memory until then', async () => {
+  await using status = await startTestStatusServer(database)
+  const { hostname, port } = new URL(status.server.url)
+  const [script = ''] = /\/assets\/\w+-chart.js/.exec(await status.text('/')) ?? []
+  const before = process.memoryUsage().rss
+  const requests = `GET ${script} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(30)
+  const sockets = Array.from({ length: 500 }, () => connect(Number(port), hostname).on('error', () => {}))
+  try {
+    for (const socket of sockets) socket.write(requests)
+    await vi.waitFor(async () => expect((await status.get('/healthz')).status).toBe(200), 30_000)
+    // Together, the answers have 3 GB.
+    expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+  }
+})
+
 const pages = ['/', '/channels', '/channels/none', '/runs', '/runs/1', '/quarantine']
 const paths = [...pages, '/healthz', '/readyz', '/metrics', '/nothing', '/assets/x']
 
