@@ -2,7 +2,7 @@ import type { Report } from '../app/doctor/check.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readHttpSettings } from '../config/read-http.ts'
-import { describeUnknownSettings, type Environment, writersOf } from '../config/setting-source.ts'
+import { describeUnknownSettings, type Environment, othersWhoMay } from '../config/setting-source.ts'
 import {
   readDatabaseSettings,
   readGroup,
@@ -41,9 +41,11 @@ export function checkSettings(environment: Environment, report: Report) {
     return readJobsDir(source)
   })
   for (const path of ['.env', jobsFolder ?? []].flat()) {
-    const writers = writersOf(path)
+    const writers = othersWhoMay('write', path)
     if (writers !== undefined) report('files', 'warning', `${path} may be changed by ${writers}`, `chmod go-w ${path}`)
   }
+  if (othersWhoMay('read', '.env') === 'everybody')
+    report('files', 'warning', '.env may be read by everybody', 'chmod o-r .env')
   for (const problem of describeUnknownSettings(environment)) report('settings', 'warning', problem)
   return { service, channels, database }
 }

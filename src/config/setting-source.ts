@@ -49,16 +49,16 @@ export function createSettingSource(values: Environment) {
   }
 }
 
-/** Who besides the owner may write to a file or folder; undefined if nobody else may, or on Windows. */
-export function writersOf(path: string): 'its group' | 'everybody' | undefined {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
-  if (process.platform === 'win32') return undefined
-  return (mode & 0o002) !== 0 ? 'everybody' : (mode & 0o020) !== 0 ? 'its group' : undefined
+/** Who besides the owner may write to a file or folder, or read it; undefined if nobody else may, or on Windows. */
+export function othersWhoMay(right: 'write' | 'read', path: string): 'its group' | 'everybody' | undefined {
+  const mode = process.platform === 'win32' ? 0 : (statSync(path, { throwIfNoEntry: false })?.mode ?? 0)
+  const [ofOthers, ofGroup] = right === 'write' ? [0o002, 0o020] : [0o004, 0o040]
+  return (mode & ofOthers) !== 0 ? 'everybody' : (mode & ofGroup) !== 0 ? 'its group' : undefined
 }
 
 /** A problem if this process is root and everybody may write to the file; else undefined. */
 export function describeOpenFile(path: string, uid = process.getuid?.()): string | undefined {
-  if (uid !== 0 || writersOf(path) !== 'everybody') return undefined
+  if (uid !== 0 || othersWhoMay('write', path) !== 'everybody') return undefined
   return `${path} may be changed by everybody, and livehouse runs as root; remove that right: chmod o-w ${path}`
 }
 

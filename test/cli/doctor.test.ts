@@ -76,7 +76,7 @@ test('each wrong setting is named, and everything else is checked', async () => 
   expect(byName.get('settings')?.seen).toBe('LIVEHOUSE_MASC is not a setting; did you mean LIVEHOUSE_MASK?')
 })
 
-test('a .env file or jobs folder that others may change is named; root refuses one that everybody may change', () => {
+test('a .env file or jobs folder that others may change, and a .env file that everybody may read, is named', () => {
   const cwd = createTemporaryFolder('open-files')
   mkdirSync(join(cwd, 'jobs'))
   writeFileSync(join(cwd, '.env'), 'LIVEHOUSE_JOBS_DIR=jobs')
@@ -84,13 +84,14 @@ test('a .env file or jobs folder that others may change is named; root refuses o
     chmodSync(join(cwd, '.env'), env)
     chmodSync(join(cwd, 'jobs'), jobs)
     const { stdout, stderr } = spawnSync(process.execPath, [launcher, 'doctor'], { cwd, env: {}, encoding: 'utf8' })
-    return (stdout + stderr).replaceAll(`${cwd}/`, '').match(/\S+ may be changed by [^;\n]+|chmod .*/g)
+    return (stdout + stderr).replaceAll(`${cwd}/`, '').match(/\S+ may be (?:changed|read) by [^;\n]+|chmod .*/g)
   }
   expect(inspect(0o600, 0o700)).toBeNull()
   const ofGroup = ['.env', 'jobs'].flatMap((name) => [`${name} may be changed by its group`, `chmod go-w ${name}`])
   expect(inspect(0o660, 0o770)).toEqual(ofGroup)
   const [who, right] = isRoot ? ['everybody, and livehouse runs as root', 'o-w'] : ['everybody', 'go-w']
-  expect(inspect(0o666, 0o700)).toEqual([`.env may be changed by ${who}`, `chmod ${right} .env`])
+  expect(inspect(0o644, 0o700)).toEqual(['.env may be read by everybody', 'chmod o-r .env'])
+  expect(inspect(0o662, 0o700)).toEqual([`.env may be changed by ${who}`, `chmod ${right} .env`])
   expect(inspect(0o600, 0o777)).toEqual([`jobs may be changed by ${who}`, `chmod ${right} jobs`])
 })
 
