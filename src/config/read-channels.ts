@@ -8,11 +8,8 @@ const NAME = 'LIVEHOUSE_CHANNELS'
 
 /** The configured channels, at least one. */
 export function readChannels(source: SettingSource): readonly ChannelSetting[] {
-  if (!source.isSet(NAME)) {
-    source.refuse(
-      `${NAME} is not set; it should be channel ids separated by commas, or @ and the path of a file of them`,
-    )
-  }
+  if (!source.isSet(NAME))
+    source.refuse(`${NAME} is not set; it should be channel ids separated by commas, or @ and the path of a file`)
   return readChannelsIfAny(source)
 }
 

@@ -1,7 +1,8 @@
-import { chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createSettingSource, describeOpenFile } from '../../src/config/setting-source.ts'
-import { createTemporaryFile } from '../helpers/temporary-folder.ts'
+import { createTemporaryFile, createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const temporaryFile = (content: string) => createTemporaryFile('token', content)
 
@@ -26,11 +27,16 @@ test('a value may come from a file, less its final line feed, but not from both;
   expect([blank.value('TOKEN'), blank.isSet('TOKEN'), blank.problems()]).toEqual([undefined, false, []])
 })
 
-test('a file that everybody may change is refused for root only', () => {
-  const path = temporaryFile('')
+test('a file that everybody may change is refused for root only, also a job file in its folder', () => {
+  const folder = createTemporaryFolder('job-files')
+  const path = join(folder, 'nightly.ts')
+  writeFileSync(path, '')
+  expect(describeOpenFile(folder, 0)).toBeUndefined()
   chmodSync(path, 0o666)
-  expect(describeOpenFile(path, 1000)).toBeUndefined()
-  expect(describeOpenFile(path, 0)).toContain(`chmod o-w ${path}`)
+  for (const given of [path, folder]) {
+    expect(describeOpenFile(given, 1000)).toBeUndefined()
+    expect(describeOpenFile(given, 0)).toContain(`chmod o-w ${path}`)
+  }
 })
 
 test('the settings that are read are those of .env.example', () => {
