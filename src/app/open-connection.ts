@@ -104,7 +104,7 @@ export async function readServiceTime(
   await serviceClock.refresh(signal)
   const aheadMs = serviceClock.ownAheadMs()
   if (aheadMs === undefined) {
-    const reason = "the service's answers have no Date, or one before 2001: this machine's clock is used instead"
+    const reason = "the service's answers have no Date of the years 2001 to 9998: this machine's clock is used instead"
     log.warn('clock.unknown', { reason })
   } else if (Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_SECONDS * 1000) {
     const reason = "this machine's clock differs from the service's, which is used: synchronise it (NTP)"

@@ -9,8 +9,8 @@ export type ServiceClock = ReturnType<typeof createServiceClock>['serviceClock']
 const FRESH_MS = 60_000
 /** Clocks that differ by no more than this count as equal, as calls take time. */
 export const MAX_CLOCK_DIFFERENCE_SECONDS = 60
-/** An earlier `Date` is from a clock that was never set, and is ignored. */
-const CLOCK_NOT_SET_MS = Date.UTC(2001, 0, 1)
+/** An earlier `Date` is from a clock that was never set, a later one from none: both are ignored. */
+const [EARLIEST_MS, LATEST_MS] = [Date.UTC(2001, 0), Date.UTC(9999, 0)]
 /** A `Date` has whole seconds. */
 const RESOLUTION_MS = 1000
 
@@ -36,7 +36,7 @@ export function createServiceClock(
 
   const learn = (answer: RawAnswer, leftAtMs: number): void => {
     const servedMs = Date.parse(headerOf(answer, 'date') ?? '')
-    if (!(servedMs > CLOCK_NOT_SET_MS)) return
+    if (!(servedMs > EARLIEST_MS && servedMs < LATEST_MS)) return
     const elapsedMs = elapsed()
     const ownMs = clock.now()
     const currentMs = sync?.offsetMs ?? ownMs - elapsedMs

@@ -6,7 +6,7 @@ const { signal } = new AbortController()
 const DAY_MS = 86_400_000
 
 /** A machine whose clock the test sets, and a service with a clock of its own. */
-function setup(isSteady: boolean) {
+function setup(isSteady: boolean, date?: string) {
   const machine = { nowMs: 1_000_000_000_000, elapsedMs: 7 }
   let count = 0
   const serviceMs = () => 1_000_000_000_000 + machine.elapsedMs - 7
@@ -17,7 +17,7 @@ function setup(isSteady: boolean) {
   }
   const exchange = async (): Promise<RawAnswer> => {
     count += 1
-    return { status: 200, text: '', headers: { date: new Date(serviceMs()).toUTCString() } }
+    return { status: 200, text: '', headers: { date: date ?? new Date(serviceMs()).toUTCString() } }
   }
   const call = { name: 'GET /', method: 'GET', host: 'base', path: '' } as const
   const request = async (timed: Http['exchange']) => await timed(call, { signal })
@@ -46,3 +46,12 @@ test('a `Date`, which has whole seconds, does not set back a clock that is right
   await service.refresh(signal)
   expect(service.now() - serviceMs()).toBe(900)
 })
+
+test.each(['Thu, 01 Jan 1970 00:00:00 GMT', 'Fri, 31 Dec 9999 23:59:59 GMT', 'Sat, 13 Sep 275760 00:00:00 GMT'])(
+  'a `Date` that no clock can have is ignored: %s',
+  async (date) => {
+    const { service } = setup(true, date)
+    await service.refresh(signal)
+    expect(service.ownAheadMs()).toBeUndefined()
+  },
+)
