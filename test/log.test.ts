@@ -83,7 +83,8 @@ test.each([
   [{ url: 'https://h/v1/ticket?app_id=7&app_secret=x1y2&n=1' }],
   [{ err: new Error('request https://h/?access_token=x1y2 failed') }],
   [{ note: 'sent Bearer x1y2x1y2' }],
-])('a value whose name or form is that of a secret is hidden: %j', (fields) => {
+  [{ err: Object.assign(new Error('a check'), { detail: 'Failing row contains (x1y2)', where: 'line 1: "x1y2"' }) }],
+])('a value whose name or form is that of a secret, or of a row that Postgres quotes, is hidden: %j', (fields) => {
   const { log, lines } = createTestLog()
   log.info('event', fields)
   expect(lines.join('')).not.toContain('x1y2')

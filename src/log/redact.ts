@@ -2,7 +2,9 @@ import { secretPattern } from '../core/secret-pattern.ts'
 
 const HIDDEN = '[redacted]'
 const MAX_DEPTH = 8
-const secretKey = /secret|token|authorization|password|passwd|tikect|ticket|cookie|credential|api_?key/i
+const MAX_PASSING = 64
+/** The last two are fields of Postgres' errors, which may quote a row. */
+const secretKey = /secret|token|authorization|passw(or)?d|tikect|ticket|cookie|credential|api_?key|^(detail|where)$/i
 /**
  * Secrets that are not among the given ones: passwords in URLs, bearer tokens, and parameters whose name says so. No
  * part of a name is unbounded: a service's text of a megabyte is searched in a tenth of a second.
@@ -12,8 +14,6 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${HIDDEN}`],
   [/([?&][\w-]{0,60}(?:secret|token|password|tikect|ticket)[\w-]{0,60}=)[^&\s"']+/gi, `$1${HIDDEN}`],
 ]
-
-const MAX_PASSING = 64
 
 /** Redacts by key and by value: the given secrets wherever they stand, percent-encoded and JSON-escaped forms too. */
 export function createRedactor(secrets: readonly string[]) {
