@@ -54,9 +54,8 @@ function runPath(runId: string | null): string {
 function readRange(form: URLSearchParams): RangeToForget | undefined {
   const stream = streamNames.find((name) => name === form.get('stream'))
   const channelId = form.get('channel') ?? ''
-  const [from, last] = [form.get('from') ?? '', form.get('to') ?? ''].map((text) =>
-    text.length === 10 ? parseWallTime(text) : undefined,
-  )
+  const readDay = (text: string) => (text.length === 10 ? parseWallTime(text) : undefined)
+  const [from, last] = [readDay(form.get('from') ?? ''), readDay(form.get('to') ?? '')]
   if (stream === undefined || findStream(stream)?.isTimeFiltered !== true || channelId === '') return undefined
   if (from === undefined || last === undefined || from > last) return undefined
   return { streams: [stream], channels: [channelId], window: { from, to: last + DAY } }
