@@ -26,8 +26,9 @@ export interface StatusServerOptions extends FactsDeps, Pick<AnswerDeps, 'langua
 /** A running status server; disposing of it ends its connections. */
 export type StatusServer = Awaited<ReturnType<typeof startStatusServer>>
 
-const MAX_CONNECTIONS = 500
-/** A connection that takes longer to send its request is closed: 500 idle ones would shut out health checks. */
+/** What 500 connections can send at once would stop the event loop for 98 s; a lease expires after 20 s. */
+const MAX_CONNECTIONS = 100
+/** A connection that takes longer to send its request is closed: 100 idle ones would shut out health checks. */
 const REQUEST_TIMEOUT_MS = 3000
 
 /**
