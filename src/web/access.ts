@@ -8,16 +8,13 @@ import { type Reply, redirectReply, textReply } from './reply.ts'
 /** Decides who may see the page and act from it. */
 export type Access = ReturnType<typeof createAccess>
 
-const MAX_WRONG_PER_MINUTE = 10
+const MAX_LOGGED_PER_MINUTE = 10
 const MINUTE_MS = 60_000
 const SESSION_COOKIE = 'livehouse_session'
 
-type TokenSource = 'form' | 'bearer'
-
 /** @param token `LIVEHOUSE_HTTP_TOKEN`; may be undefined only for a server that listens on loopback alone */
 export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }) {
-  const wrongTimes: Record<TokenSource, number[]> = { form: [], bearer: [] }
-  const recentTimes = (source: TokenSource) => wrongTimes[source].filter((atMs) => clock.now() - atMs < MINUTE_MS)
+  let wrongTimes: number[] = []
   // A hash keyed by the token: the cookie does not reveal the token, and becomes invalid when the token changes.
   const derive = (purpose: string) =>
     token === undefined ? undefined : createHmac('sha256', token).update(`livehouse ${purpose}`).digest('hex')
@@ -35,16 +32,13 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
       isEqual(/^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '', token) ||
       isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
     isToken: (text: string): boolean => token !== undefined && isEqual(text, token),
-    /** Counts and logs a wrong token. `from`: the address of the client */
-    recordWrongToken: (from: string | undefined, source: TokenSource): void => {
-      const before = recentTimes(source)
-      // A client that keeps guessing must not fill the log.
-      if (before.length >= MAX_WRONG_PER_MINUTE) return
-      wrongTimes[source] = [...before, clock.now()]
-      log.warn('http.tokenRefused', { from, wrongWithinMinute: wrongTimes[source].length })
+    /** Logs a wrong token. A client that keeps guessing fills no log, and keeps nobody out. `from`: its address */
+    logWrongToken: (from: string | undefined): void => {
+      wrongTimes = wrongTimes.filter((atMs) => clock.now() - atMs < MINUTE_MS)
+      if (wrongTimes.length >= MAX_LOGGED_PER_MINUTE) return
+      wrongTimes.push(clock.now())
+      log.warn('http.tokenRefused', { from, wrongWithinMinute: wrongTimes.length })
     },
-    /** Whether the login form accepts no token for now, because it got too many wrong ones within a minute. */
-    isFormBlocked: (): boolean => recentTimes('form').length >= MAX_WRONG_PER_MINUTE,
     /** The value of the session cookie; undefined without a token. */
     session,
     /** The secret that forms carry, so that no other site can send them; without a token there are no such forms. */
@@ -81,13 +75,11 @@ export async function answerLogin(
   request: IncomingMessage,
   again: (next: string) => Reply,
 ): Promise<Reply> {
-  if (access.isFormBlocked())
-    return textReply(429, 'too many wrong tokens within a minute; try again in a minute', { 'retry-after': '60' })
   const form = await readForm(request)
   if (form === undefined) return textReply(413, 'the form is too large')
   const next = safePath(form.get('next') ?? '/')
   if (!access.isToken(form.get('token')?.trim() ?? '')) {
-    access.recordWrongToken(request.socket.remoteAddress, 'form')
+    access.logWrongToken(request.socket.remoteAddress)
     return again(next)
   }
   // Behind a TLS proxy, browsers must never send the cookie without TLS.

@@ -119,7 +119,7 @@ function refusal(deps: AnswerDeps, context: RequestContext): Reply | undefined {
     return textReply(403, `${reason}; set the token to reach it by another name`)
   }
   if (path === '/login' || deps.access.isAllowed(authorization, context.cookies)) return undefined
-  if (authorization !== undefined) deps.access.recordWrongToken(request.socket.remoteAddress, 'bearer')
+  if (authorization !== undefined) deps.access.logWrongToken(request.socket.remoteAddress)
   if (path === '/metrics') {
     const hint = 'send the value of LIVEHOUSE_HTTP_TOKEN in the header Authorization: Bearer TOKEN'
     return textReply(401, hint, { 'www-authenticate': 'Bearer realm="livehouse"' })

@@ -47,23 +47,23 @@ test('signing in sets a cookie that grants access, and redirects to the requeste
   expect((await signIn('x'.repeat(5000))).status).toBe(413)
 })
 
-test('after ten wrong tokens in a minute the form accepts none; wrong bearer tokens count separately', async () => {
+test('somebody who guesses keeps nobody out, and fills no log', async () => {
   const clock = movableClock()
   const { log, lines } = createRecordingLog()
   await using own = await startTestStatusServer(database, { token: 'open-sesame-open-sesame', clock, log })
   const tryToken = async (token: string) => await signIn(token, '/', {}, own)
-  for (let call = 0; call < 11; call += 1)
-    expect((await own.get('/metrics', { authorization: 'Bearer nope' })).status).toBe(401)
+  expect((await own.get('/metrics', { authorization: 'Bearer nope' })).status).toBe(401)
   const wrong = await Promise.all(Array.from({ length: 10 }, async () => await tryToken('nope')))
   expect(wrong.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 401))
   expect(wrong[0]?.headers.get('set-cookie')).toBeNull()
   expect(await wrong[0]?.text()).toContain('That is not the token.')
-  expect((await tryToken('open-sesame-open-sesame')).status).toBe(429)
-  const refused = lines.filter(({ event }) => event === 'http.tokenRefused')
-  expect(refused).toHaveLength(20)
-  expect(refused[0]?.fields).toMatchObject({ from: '127.0.0.1' })
-  clock.nowMs += 60_000
   expect((await tryToken('open-sesame-open-sesame')).status).toBe(303)
+  const refused = () => lines.filter(({ event }) => event === 'http.tokenRefused')
+  expect(refused()).toHaveLength(10)
+  expect(refused()[0]?.fields).toMatchObject({ from: '127.0.0.1' })
+  clock.nowMs += 60_000
+  await tryToken('nope')
+  expect(refused()).toHaveLength(11)
 })
 
 test.each([
