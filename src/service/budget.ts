@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ErrorCode, hasCode, LivehouseError } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Reserve } from '../core/shared-calls.ts'
 import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
@@ -30,7 +30,5 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
 /** Whether the service refused this call: any 4xx or error code (API 7) except 401 and an unknown channel. */
 function isRefusal(error: unknown): error is LivehouseError {
   if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
-  return error instanceof LivehouseError && refusalCodes.has(error.code)
+  return error instanceof LivehouseError && ['api.rateLimited', 'api.refused', 'api.forbidden'].includes(error.code)
 }
-
-const refusalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['api.rateLimited', 'api.refused', 'api.forbidden'])

@@ -77,15 +77,20 @@ export function estimateRateLimit(prior: GatePace | undefined, ended: readonly E
   if (isOnTrial && fullSeconds.some((each) => each.calls > limit)) return updated
   if (isOnTrial && isLight && refused > Math.max(1, chanceBound(gate.before.usual ?? 0, calls, -2)))
     return { ...updated, limit: undefined, ...gate.before, usual: refused / calls, before: undefined }
-  const exceedsChance = (share: number, sigmas?: number) =>
-    fullSeconds.slice(0, 2).every((each) => each.refused - 1 > chanceBound(share, each.calls, sigmas))
-  // After a pause or a stall, a second has few calls and proves little.
-  const isSteady = fullSeconds.every((each) => fullSeconds.every((other) => 2 * each.calls > other.calls))
-  if (exceedsChance(POLICED, 0) || (isSteady && exceedsChance(usual))) {
+  if (areRefused(fullSeconds, usual)) {
     const [, median = 0] = fullSeconds.map((each) => each.calls - each.refused).toSorted((a, b) => a - b)
     const newLimit = isLight ? Math.max(median, Math.round((calls - refused) / 3)) : median
     const before = { limit: gate.limit, limitedAtMs, usual: refused / calls }
     return { ...updated, limit: newLimit, limitedAtMs: (at + 1) * 1000, before }
   }
   return refused < chanceBound(usual, calls, -2) ? { ...updated, usual: refused / calls } : updated
+}
+
+/** Whether the first two of these seconds refuse many calls, or more than usual while the number of calls is steady. */
+function areRefused(fullSeconds: readonly EndedCalls[], usual: number): boolean {
+  const exceedsChance = (share: number, sigmas?: number) =>
+    fullSeconds.slice(0, 2).every((each) => each.refused - 1 > chanceBound(share, each.calls, sigmas))
+  // After a pause or a stall, a second has few calls and proves little.
+  const isSteady = fullSeconds.every((each) => fullSeconds.every((other) => 2 * each.calls > other.calls))
+  return exceedsChance(POLICED, 0) || (isSteady && exceedsChance(usual))
 }

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
 import type { CallContext, ListPlace, ListRequest } from '../core/page.ts'
-import { createMemoryPace, createMemoryTokenStore, type Reserve, type TokenStore } from '../core/shared-calls.ts'
+import type { Reserve, TokenStore } from '../core/shared-calls.ts'
+import { createMemoryPace, createMemoryTokenStore } from '../core/shared-calls.ts'
 import { budget } from './budget.ts'
 import { createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type HttpOptions, type RawAnswer, type WireCall } from './http.ts'
@@ -9,7 +10,7 @@ import { type AnswerOptions, readAnswers } from './read-answer.ts'
 import { type RetryOptions, retry } from './retry.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock } from './service-clock.ts'
-import { createTokenRequest, fetchTokens, noCredentials, TOKEN_CALL, type TokensOptions, token } from './tokens.ts'
+import { type FetchToken, fetchTokens, noCredentials, TOKEN_CALL, type TokensOptions, token } from './tokens.ts'
 
 /** How to reach the service; the fields are the settings of the same names. */
 export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' | 'concurrency' | 'proxies'> {
@@ -68,21 +69,22 @@ export function connect(options: ConnectOptions) {
   )
   const answers = pace.ceiling(readAnswers(timed, { ...options, serviceClock, closed }))
 
-  const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
+  const retryToken = retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), retryOptions)
   // With `longestRefusedMs` a person is waiting: then a token is worth no more time than a read.
-  const tokenRetries = options.longestRefusedMs === undefined ? 'token' : 'read'
-  const retryFetch = retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), retryOptions)
+  const retries = options.longestRefusedMs === undefined ? 'token' : 'read'
   const tokens =
-    credentials &&
-    fetchTokens({
-      appId: credentials.appId,
-      requestToken: createTokenRequest(pace.endpointRate(answers), { ...options, ...credentials, clock: serviceClock }),
-      retry: async (fetch, context) => await retryFetch({ name: TOKEN_CALL, retries: tokenRetries, fetch }, context),
-      store: options.tokenStore ?? createMemoryTokenStore(),
-      clock: serviceClock,
-      addSecret: options.addSecret,
-      closed,
-    })
+    appId !== null && appSecret !== null
+      ? fetchTokens({
+          ...options,
+          appId,
+          appSecret,
+          closed,
+          send: pace.endpointRate(answers),
+          retry: async (fetch, context) => await retryToken({ name: TOKEN_CALL, retries, fetch }, context),
+          store: options.tokenStore ?? createMemoryTokenStore(),
+          clock: serviceClock,
+        })
+      : undefined
   // A token that the operator configured cannot be renewed.
   const bearer = apiToken === null ? tokens : { current: async () => ({ value: apiToken }), reject: () => false }
   if (!bearer) throw noCredentials()
@@ -103,8 +105,7 @@ export function connect(options: ConnectOptions) {
     /** API 4.1: asks for a new access token and shares it. */
     accessToken: async (context: CallContext) => {
       if (!tokens) throw noCredentials()
-      const renew = retry(async (_call, attempt: CallContext) => await tokens.renew(attempt), retryOptions)
-      return await renew({ name: TOKEN_CALL, retries: 'read' }, context)
+      return await retryToken({ name: TOKEN_CALL, retries: 'read', fetch: tokens.renew }, context)
     },
     /** The clock that decides where the ranges to read end. */
     serviceClock,
@@ -117,7 +118,7 @@ export function connect(options: ConnectOptions) {
   }
 }
 
-type TokenFetch = Pick<Call, 'name' | 'retries'> & { readonly fetch: TokensOptions['requestToken'] }
+type TokenFetch = Pick<Call, 'name' | 'retries'> & { readonly fetch: FetchToken }
 type BareCall = WireCall & Pick<Call, 'endpoint' | 'retries'>
 
 /** Requests `/` without a token, to learn whether anything answers and what time it is. */

@@ -55,7 +55,10 @@ export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly a
 
 export interface TokensOptions {
   readonly appId: string
-  readonly requestToken: FetchToken
+  readonly appSecret: string
+  /** Shown in messages. */
+  readonly authUrl: string | null
+  readonly send: Send
   /** Retries a fetch while its failure may be temporary. */
   readonly retry: (fetch: FetchToken, context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
@@ -66,14 +69,15 @@ export interface TokensOptions {
   readonly closed: AbortSignal
 }
 
-type FetchToken = (context: CallContext) => Promise<AccessToken>
+export type FetchToken = (context: CallContext) => Promise<AccessToken>
 
 /**
  * Provides tokens of 4.1: one fetch serves all calls that wait, and renews the token before it expires. Clients are to
  * limit how often they ask (API 4.1), so a fetch that fails for good ends the run (`api.noToken`), not one call.
  */
 export function fetchTokens(options: TokensOptions) {
-  const { appId, requestToken, retry, store, clock, addSecret, closed } = options
+  const { appId, retry, store, clock, addSecret, closed } = options
+  const requestToken = createTokenRequest(options)
   let currentToken: AccessToken | undefined
   let rejected: AccessToken | undefined
   let pendingFetch: Promise<AccessToken> | undefined
@@ -124,14 +128,6 @@ function asRunError(error: unknown): unknown {
   return new LivehouseError('api.noToken', message, { call: TOKEN_CALL }, { cause: error })
 }
 
-interface AccessTokenOptions {
-  readonly appId: string
-  readonly appSecret: string
-  /** Shown in messages. */
-  readonly authUrl: string | null
-  readonly clock: Clock
-}
-
 /** How messages and errors name API 4.1. */
 export const TOKEN_CALL = 'GET token'
 /** The validity by API 3.1, if the answer's `expire_time` cannot be read. */
@@ -142,11 +138,11 @@ const MIN_VALIDITY_SECONDS = 1
 const MAX_VALIDITY_SECONDS = 315_576_000
 
 /**
- * Creates the function that requests a token over `send`, with the app id and secret (API 4.1).
+ * Creates the function that requests a token with the app id and secret (API 4.1).
  * @throws LivehouseError, from that function, `api.credentialsRefused` if the service does not accept them,
  * `api.noToken` if it refuses with a code that does not blame them, `api.wrongAuthUrl` if the address issues no tokens
  */
-export function createTokenRequest(send: Send, options: AccessTokenOptions): TokensOptions['requestToken'] {
+function createTokenRequest(options: TokensOptions): FetchToken {
   const call: Call = {
     endpoint: 'token',
     name: TOKEN_CALL,
@@ -159,7 +155,7 @@ export function createTokenRequest(send: Send, options: AccessTokenOptions): Tok
   }
   return async (context) => {
     const issuedAtMs = options.clock.now()
-    const answer = await send(call, context).catch((error: unknown) => {
+    const answer = await options.send(call, context).catch((error: unknown) => {
       throw asTokenError(error, options)
     })
     const { access_token: rawToken, expire_time: expireTime } = Object(answer.json)
@@ -178,7 +174,7 @@ export function isOfTokenCall(error: unknown): boolean {
 }
 
 /** Errcode 1000 without a token is a fault of the token service. Any other answer without one is not from it. */
-function withoutToken({ json }: Answer, options: AccessTokenOptions): LivehouseError {
+function withoutToken({ json }: Answer, options: TokensOptions): LivehouseError {
   if (![1000, '1000'].includes(Object(json).errcode))
     return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options)
   const reason = `errcode 1000 without an access_token${Object(json).access_token ? ' that a header can carry' : ''}`
@@ -200,7 +196,7 @@ const UNKNOWN_USER = 404001
  * call carries nothing else. Any other errcode (API 5.2: not shown) may mean a busy service. A status that no retry
  * changes means a wrong address; its own code keeps a 404 from passing for an answer to the call that needs the token.
  */
-function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
+function asTokenError(error: unknown, options: TokensOptions): unknown {
   if (hasCode(error, 'api.refused')) {
     const advice = 'the service has a fault, or LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are wrong: check both'
     const message = `${error.message}: ${advice}; the next run asks again`
@@ -216,7 +212,7 @@ function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   return new LivehouseError('api.credentialsRefused', message, { call: TOKEN_CALL }, { cause: error })
 }
 
-function wrongAddress(problem: string, { authUrl }: AccessTokenOptions, cause?: unknown): LivehouseError {
+function wrongAddress(problem: string, { authUrl }: TokensOptions, cause?: unknown): LivehouseError {
   const message = `${problem}: no token service answers at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
   return new LivehouseError('api.wrongAuthUrl', message, { call: TOKEN_CALL }, { cause })
 }
