@@ -9,9 +9,9 @@ import { findLatestMinute } from '../store/load/table-part.ts'
 import { fetchUnlessRefused, isOfRange, MIN_ROWS, ofRange, type SliceReading, widen } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
 import { announceParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
-import type { PageReading, RefusedPage, RunDeps, Slice } from './slice-work.ts'
+import type { Extraction, PageReading, RefusedPage, Slice } from './slice-work.ts'
 import { mayBeLimit, rowsOf } from './walk.ts'
-import { cutTime, cutWindow, cutWindowAt, GAP, MIN_WINDOW, minutesWithin, secondOf } from './windows.ts'
+import { cutTime, cutWindow, cutWindowAt, GAP, isIn, MIN_WINDOW, minutesOf, secondOf } from './windows.ts'
 
 /** Parts with a total may be longer: they cost no more calls, and with fewer cuts fewer minutes are read twice. */
 const COUNTED_FACTOR = 4
@@ -45,17 +45,12 @@ export function mostPagesUncut(
  * @throws LivehouseError `paging.ignored` if most rows of a page lie outside of the requested range, or a row is not
  * found by its time
  */
-export async function cutSlice(
-  slice: Slice,
-  reading: SliceReading,
-  { timeZone, pagesPerSlice }: Pick<RunDeps, 'timeZone' | 'pagesPerSlice'>,
-  isLong = false,
-): Promise<readonly Slice[] | undefined> {
+export async function cutSlice(reading: SliceReading, isLong = false): Promise<readonly Slice[] | undefined> {
+  const { slice, deps, pages, readItem, firstPage } = reading
   const { window, stream } = slice
-  const { pages, readItem, firstPage } = reading
   if (window === undefined || window.to - window.from <= MIN_WINDOW) return undefined
   const first = await firstPage()
-  const mostPages = mostPagesUncut(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
+  const mostPages = mostPagesUncut(stream, deps.pagesPerSlice, stream.identity && rowsOf(first, readItem))
   const count = stream.isCounted ? Math.ceil((first.total ?? 0) / effectiveSize(pages, first)) : undefined
   // A short first page is usually the whole list.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
@@ -74,8 +69,9 @@ export async function cutSlice(
   if (count !== undefined && rows.length === 0 && !(await isOfRange(pages))) return undefined
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
-  await requireFoundByTime(slice, sample ?? first, reading)
-  return await announceParts(slice, halveSlice({ ...slice, isFound: true }, rows, timeZone), first.total ?? 0, pages)
+  await requireFoundByTime(sample ?? first, reading)
+  const halves = halveSlice({ ...slice, isFound: true }, minutesOf(rows, stream, deps.timeZone))
+  return await announceParts(slice, halves, first.total ?? 0, pages)
 }
 
 /**
@@ -94,10 +90,11 @@ async function fetchFarPage(pages: PageReading, mostPages: number, isFirst: (pag
  * shows, or in another time zone, no row comes; after a cut, rows near each bound would then be in no part.
  * @throws LivehouseError `paging.ignored`
  */
-async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, reading: SliceReading) {
-  const { pages, readItem, timeZone } = reading
+async function requireFoundByTime(shown: Page, reading: SliceReading) {
+  const { pages, readItem, deps } = reading
+  const { stream, isFound } = reading.slice
   const rows = stream.identity && !isFound ? rowsOf(shown, readItem) : []
-  const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
+  const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], deps.timeZone) ?? [])
   const time = times[Math.ceil(times.length / 2) - 1]
   if (time === undefined) return
   const from = floorToMinute(time)
@@ -125,32 +122,30 @@ const NEWEST_DAYS = 28
 /** A range is long if it exceeds the lookback of its stream by more than this, which the range of a night does not. */
 export const NIGHT_DAYS = 2
 
-type WindowSlice = Slice & { readonly window: Window }
-
 /**
  * Cuts a range of which the service may have served only a part: a long range, or one whose number of rows may be the
  * most that the service serves. Each part whose rows may not have come is requested by itself. If a new row comes, the
  * range is cut, and each part is read and checked in the same way. A refusal shows nothing, nor do rows outside of the
  * requested range. If a range of any length is empty, the minute of a row in the warehouse is requested: some services
  * return nothing for a range that is too long.
- * @param answer all rows that came, also outside of the window, and the number of items
  * @returns undefined if nothing more came
  */
 export async function cutShortened(
-  slice: WindowSlice,
-  answer: { readonly rows: readonly Row[]; readonly received: number },
   reading: SliceReading,
-  { db, timeZone, longestServed }: Pick<RunDeps, 'db' | 'timeZone' | 'longestServed'>,
+  { summary: { received }, minutes: all }: Extraction,
 ): Promise<readonly Slice[] | undefined> {
+  const { slice } = reading
   const { window, stream, isShortened = false } = slice
+  const { db, timeZone, longestServed } = reading.deps
+  if (window === undefined) return undefined
   const length = window.to - window.from
   // With a total, a round number of rows is not suspicious.
-  const isLimited = !stream.isCounted && mayBeLimit(answer.received)
-  const isEmpty = answer.received === 0
+  const isLimited = !stream.isCounted && mayBeLimit(received)
+  const isEmpty = received === 0
   const isLong = isShortened || isLimited || length > (stream.lookbackDays + NIGHT_DAYS) * DAY
   if (!isLong && !isEmpty) return undefined
   if (isEmpty && (await reading.mustEndNow(window.from, 1))) return [slice]
-  const minutes = minutesWithin(window, answer.rows, stream, timeZone)
+  const minutes = all.filter((at) => isIn(window, at))
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
   // Only rows of the warehouse show where to look beyond a gap that is longer than the ranges that the service serves.
   const held = await findLatestMinute(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
@@ -167,12 +162,12 @@ export async function cutShortened(
   const unseenParts = [
     ...(held ? [partUpToHeld(window, held)] : []),
     ...(minutes.length > 0 ? [partBefore(window, earliest)] : []),
-    ...(isServed ? [] : [partBehind(slice, latest, isCutOff)]),
+    ...(isServed ? [] : [partBehind(window, slice.covers?.to ?? window.to, latest, isCutOff)]),
   ]
   for (const part of unseenParts)
     if (await bringsRows(part, reading)) return toSlices({ ...slice, isShortened: true }, part.cut)
   // The warehouse has no row to look for, so shorter ranges are tried.
-  return isEmpty && !isServed && !isShortened ? await cutToServedDays(slice, reading) : undefined
+  return isEmpty && !isServed && !isShortened ? await cutToServedDays(window, reading) : undefined
 }
 
 /** A part of a window whose rows may not have come, what to request for it, and how to cut the window if any come. */
@@ -194,8 +189,7 @@ function partBefore(window: Window, earliest: WallTime): UnseenPart {
 }
 
 /** The part behind the latest row; only its newest days if nothing shows that the answer was cut off there. */
-function partBehind({ window, covers }: WindowSlice, latest: WallTime, isCutOff: boolean): UnseenPart {
-  const { to } = covers ?? window
+function partBehind(window: Window, to: WallTime, latest: WallTime, isCutOff: boolean): UnseenPart {
   const unseen = { from: latest + MINUTE, to }
   const request = { from: latest + GAP, to }
   if (isCutOff) return { unseen, request, cut: cutWindowAt(window, [cutTime(window, latest, Math.floor)]) }
@@ -220,15 +214,15 @@ async function bringsRows({ unseen, request }: UnseenPart, reading: SliceReading
 }
 
 /** Cuts an empty window into weeks or days, if the service returns rows for the newest one. */
-async function cutToServedDays(slice: WindowSlice, reading: SliceReading) {
-  const { window, covers, stream } = slice
-  const { to } = covers ?? window
+async function cutToServedDays(window: Window, reading: SliceReading) {
+  const { slice } = reading
+  const { to } = slice.covers ?? window
   for (const days of [7, 1]) {
     const newestDays = { from: to - lengthAsked(days), to }
     const page = await fetchFirst(newestDays, reading)
     if ('refusal' in page || !hasRowsOf(newestDays, page, reading)) continue
-    await requireFoundByTime(slice, page, reading)
-    return toSlices({ ...slice, isFound: true }, cutToLength(window, lengthAsked(days), stream))
+    await requireFoundByTime(page, reading)
+    return toSlices({ ...slice, isFound: true }, cutToLength(window, lengthAsked(days), slice.stream))
   }
   return undefined
 }
@@ -239,7 +233,7 @@ async function fetchFirst(window: Window, { pages }: SliceReading): Promise<Page
 }
 
 /** Whether a page has rows of a range. */
-function hasRowsOf(range: Window, page: Page | RefusedPage, { pages, readItem, timeZone }: SliceReading): boolean {
+function hasRowsOf(range: Window, page: Page | RefusedPage, { slice, readItem, deps }: SliceReading): boolean {
   if ('refusal' in page) return false
-  return minutesWithin(range, rowsOf(page, readItem), pages.list.stream, timeZone).length > 0
+  return minutesOf(rowsOf(page, readItem), slice.stream, deps.timeZone).some((at) => isIn(range, at))
 }

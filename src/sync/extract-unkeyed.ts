@@ -5,38 +5,40 @@ import type { Page } from '../core/page.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
 import { exactJson, itemText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import type { BatchLoader } from './batch-loader.ts'
+import type { RowLoader } from './batch-loader.ts'
 import { isConclusive, judgeWalk, MAX_READINGS, MAX_WALKS } from './judge-walk.ts'
 import { MIN_ROWS, type SliceReading } from './page-reading.ts'
 import type { ListReading } from './read-list.ts'
 import { isUnchanged, largestPage, readBareList, readCountedList, sizeOfReading } from './read-list.ts'
 import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
-import type { Extraction, PageReading, RunDeps, Slice, Verdict } from './slice-work.ts'
+import type { Extraction, PageReading, Verdict, WalkSummary } from './slice-work.ts'
 import { declaredText, startWalk } from './walk.ts'
-import { liesWithin, mayBeHalved, minuteOf } from './windows.ts'
+import { liesWithin, mayBeHalved, minuteOf, minutesOf } from './windows.ts'
 
 /**
- * The result of reading a slice whose rows have no id. `rows`: all rows that came, also those outside of the window.
+ * The result of reading a slice whose rows have no id.
  * `keepsMoving`: the list moved in each reading and is longer than one answer, or nothing shows where it ends.
  * `unread`: the end of the list was not reached.
  */
-type UnkeyedReading = { readonly rows: readonly Row[] } & (
-  | { readonly kind: 'read'; readonly extraction: Extraction; readonly keepsMoving: boolean }
-  | { readonly kind: 'unread'; readonly cause: NonNullable<ListReading['unread']>; readonly isOneAnswer: boolean }
-)
+type UnkeyedReading =
+  | (Extraction & { readonly keepsMoving: boolean })
+  | (Pick<Extraction, 'minutes'> & {
+      readonly kind: 'unread'
+      readonly cause: NonNullable<ListReading['unread']>
+      readonly isOneAnswer: boolean
+    })
 
 /**
  * Reads a slice whose rows have no id into memory, repeatedly until a reading is clean, and only then passes the rows
  * to `loader`. Otherwise a row that came twice because the list moved would stay two rows for ever.
  */
 export async function extractUnkeyed(
-  slice: Slice,
-  identity: RowIdentity,
   reading: SliceReading,
-  { timeZone }: Pick<RunDeps, 'timeZone'>,
-  loader: BatchLoader,
+  identity: RowIdentity,
+  loader: RowLoader,
   mostPages: number,
 ): Promise<UnkeyedReading> {
+  const { slice } = reading
   const { stream, window } = slice
   const compare = compareReadings(stream, identity)
   let previousContents: readonly string[] | undefined
@@ -52,33 +54,21 @@ export async function extractUnkeyed(
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
     const accepted = isClean ? await compare(at.pages, list.pages) : list.pages
-    const pages = accepted ?? list.pages
     const doubt = accepted === undefined ? 'some rows came on two pages, but not at another page size' : list.doubt
     if (accepted === undefined) {
       served = Math.max(served, largestPage(list.pages))
       pageSize = sizeOfReading(served, attempt + 1, stream.isCounted ? 1 : Math.min(MIN_ROWS, Math.ceil(served / 2)))
     }
-    const walk = startWalk(stream, reading.readItem)
-    const rows: Row[] = []
-    for (const page of pages) {
-      const fresh = walk.add(page)
-      await reading.requireFiltered(fresh)
-      for (const row of fresh) rows.push(row)
-    }
-    const isOneAnswer = list.pages.length < 2 && walk.summary().received < reading.pages.pageSize
-    if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer, rows }
-    const isOfSlice = (row: Row) => window === undefined || liesWithin(row, [identity.timeColumn], window, timeZone)
-    const sliceRows = rows.filter(isOfSlice)
-    const summary = walk.summary()
+    const read = await readRows(reading, identity, accepted ?? list.pages)
+    const { minutes, sliceRows, summary } = read
+    const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
+    if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer, minutes }
     const isEndReached = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
     const contents = isEndReached ? sliceRows.map(declaredText).sort() : undefined
     // If two successive readings reached the end and hold the same rows of the window, none of them twice, then the
     // list moved only outside of the window, in the minutes that are requested in addition.
     const isSame = isDeepStrictEqual(contents, previousContents) && new Set(contents).size === contents?.length
-    const judged = judgeWalk(summary)
-    // A doubtful reading counts as one of a list that moved.
-    const isDoubtful = isConclusive(judged) && doubt !== undefined && !isSame
-    const verdict: Verdict = isDoubtful ? { proof: 'moving', reason: doubt } : judged
+    const verdict = judgeWithDoubt(summary, isSame ? undefined : doubt)
     previousContents = contents
     // If nothing shows the end of this list, the ends of its shorter parts may show.
     const keepsMoving = verdict.proof === 'moving' && (!isOneAnswer || isEndUnknown === true)
@@ -88,17 +78,48 @@ export async function extractUnkeyed(
     if (accepted === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MAX_WALKS) continue
 
     const hasKeys = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
-    const identified = hasKeys ? identifyRows(stream, identity, sliceRows, timeZone) : []
+    const identified = hasKeys ? identifyRows(stream, identity, sliceRows, reading.deps.timeZone) : []
     if (isConclusive(verdict)) await loader.add(identified)
-    const unproven = isConclusive(verdict) ? [] : identified
-    const title = hasKeys ? pages.find(({ title: headers }) => headers?.length)?.title : undefined
     // A list that moved has a count, but no keys.
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
-    const found = { count: sliceRows.length, has: (key: string) => keys.has(key) }
-    const servedSize = list.pages.length > 1 ? largestPage(list.pages) : undefined
-    const extraction = { summary, verdict, found, unproven, pageSize: servedSize, title: title && headersText(title) }
-    return { kind: 'read', extraction, keepsMoving, rows }
+    return {
+      kind: 'read',
+      summary,
+      verdict,
+      minutes,
+      keepsMoving,
+      found: { count: sliceRows.length, has: (key: string) => keys.has(key) },
+      unproven: isConclusive(verdict) ? [] : identified,
+      pageSize: list.pages.length > 1 ? largestPage(list.pages) : undefined,
+      title: hasKeys ? read.title : undefined,
+    }
   }
+}
+
+/** Reads the items of a list into rows. `sliceRows`: those of the window; `title`: the headers as JSON text. */
+async function readRows({ slice, deps, ...reading }: SliceReading, identity: RowIdentity, pages: readonly Page[]) {
+  const { stream, window } = slice
+  const walk = startWalk(stream, reading.readItem)
+  const rows: Row[] = []
+  for (const page of pages) {
+    const fresh = walk.add(page)
+    await reading.requireFiltered(fresh)
+    for (const row of fresh) rows.push(row)
+  }
+  const isOfSlice = (row: Row) => window === undefined || liesWithin(row, [identity.timeColumn], window, deps.timeZone)
+  const title = pages.find(({ title: headers }) => headers?.length)?.title
+  return {
+    summary: walk.summary(),
+    minutes: minutesOf(rows, stream, deps.timeZone),
+    sliceRows: rows.filter(isOfSlice),
+    title: title && headersText(title),
+  }
+}
+
+/** Judges a reading by itself. A doubtful one counts as one of a list that moved. */
+function judgeWithDoubt(summary: WalkSummary, doubt: string | undefined): Verdict {
+  const verdict = judgeWalk(summary)
+  return isConclusive(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
 /**

@@ -1,15 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Row } from '../core/column.ts'
-import type { RejectedItem } from '../core/page.ts'
 import { placeOf } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
-import { duplicateItem, readDuplicates } from '../ledger/quarantine/quarantine.ts'
+import { readDuplicates } from '../ledger/quarantine/quarantine.ts'
 import { chargeAcceptance } from '../ledger/slices/acceptances.ts'
 import { findAgreeingReadings } from '../ledger/slices/earlier-readings.ts'
 import { countEarlierRows, findAbsent, rowKeyColumn } from '../store/load/table-part.ts'
-import { fetchUnlessRefused, type SliceReading } from './page-reading.ts'
-import type { Extraction, RunDeps, Slice, Verdict } from './slice-work.ts'
-import { declaredText, type HeldRow, rowKey, rowsOf, type WalkSummary } from './walk.ts'
+import type { SliceReading } from './page-reading.ts'
+import type { Extraction, FullVerdict, RunDeps, Slice, Verdict, WalkSummary } from './slice-work.ts'
+import { declaredText, type KeySet } from './walk.ts'
 
 /** The number of different items that a walk brought. */
 export function accountedFor({ distinct, rejected }: Pick<WalkSummary, 'distinct' | 'rejected'>): number {
@@ -27,12 +24,12 @@ export function exceedsTotal(summary: WalkSummary): boolean {
  * twice, the total may be wrong and other rows may be missing.
  */
 export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary): Verdict {
-  if (totals === undefined) return { proof: 'unverifiable', reason: undefined }
+  if (totals === undefined) return { proof: 'unverifiable' }
   const { first, smallest, largest } = totals
   if (smallest !== largest)
     return { proof: 'moving', reason: `the source's total varied between ${smallest} and ${largest} while it was read` }
   const accounted = distinct + rejected.length
-  if (accounted === first && received === first) return { proof: 'verified', reason: undefined }
+  if (accounted === first && received === first) return { proof: 'verified' }
   if (accounted > first) {
     const reason = `the source says ${first}, but ${accounted} rows came, so its total is wrong`
     return { proof: 'moving', reason, isStill: accounted < received }
@@ -40,24 +37,6 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${received - accounted} came twice`
   if (received < first) return { proof: 'short', reason: `the source says ${first}, but ${came}` }
   return { proof: 'moving', reason: `the source says ${first}; ${came}`, isStill: true }
-}
-
-/**
- * Judges a whole list whose number of rows may be the most that the service counts and serves. If it can be reversed,
- * its first page in that order shows rows that did not come; it is then short by at least these.
- */
-export async function judgeHidden(extraction: Extraction, { pages, readItem }: SliceReading): Promise<Extraction> {
-  const { totals } = extraction.summary
-  if (totals === undefined || pages.list.stream.wire.reversed === undefined) return extraction
-  const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, isReversed: true } }, 1)
-  // If the list has grown meanwhile, the page also shows new rows.
-  if ('refusal' in page || page.total !== totals.largest) return extraction
-  const hidden = rowsOf(page, readItem).filter((row) => !extraction.found.has(rowKey(pages.list.stream)(row))).length
-  if (hidden === 0) return extraction
-  const start = `the source says ${totals.largest}, and as many came, but in reverse order it starts with`
-  const reason = `${start} ${hidden} other rows: it limits how many it serves, or some left meanwhile`
-  const summary = { ...extraction.summary, totals: { ...totals, largest: totals.largest + hidden } }
-  return { ...extraction, summary, verdict: { proof: 'short', reason } }
 }
 
 /** How often an unproven slice is read, if each reading is judged by itself. */
@@ -77,7 +56,7 @@ export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {
  * items only if both walks show them equally often among the same keys, on pages of different sizes.
  * @param isSameElsewhere whether both walks brought the same keys, on pages of different sizes
  */
-export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined, isSameElsewhere: boolean): Verdict {
+function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined, isSameElsewhere: boolean): Verdict {
   const verdict = judgeWalk(summary)
   const { totals, received, repeated, rejectedAgain } = summary
   const isStill = totals !== undefined && totals.smallest === totals.largest && received === totals.first
@@ -87,7 +66,78 @@ export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefin
   const groups = contentsOfRepeated(summary)
   const areDifferent = groups.every((contents) => new Set(contents).size === contents.length)
   if (!areDifferent || JSON.stringify(groups) !== JSON.stringify(contentsOfRepeated(previous))) return verdict
-  return { proof: 'verified', reason: undefined }
+  return { proof: 'verified' }
+}
+
+/** A walk over rows with a key that has ended. */
+export interface KeyedWalkSummary extends WalkSummary, Pick<Extraction, 'minutes'> {
+  readonly keys: KeySet
+  /** Rows that lie in the slice. */
+  readonly count: number
+  /** The number of items on the largest page. */
+  readonly largest: number
+}
+
+/** What all walks over a slice have brought together. */
+export interface AllWalks {
+  /** The keys of all walks; missing until the first one has ended. */
+  keys?: KeySet
+  distinct: number
+  /** Rows that lie in the slice. */
+  count: number
+  /** Whether the list was the same in all walks. */
+  isStill: boolean
+  /** The smallest and largest total of all walks. */
+  fewest: number
+  most: number
+  /** The number of items on the largest page. The service serves pages of at least this size. */
+  largest: number
+  /** The most rows of any walk that brought more than its total. After it, smaller totals are not believed. */
+  beyondTotal: number
+  /** The last walk that was not proven and reached its end. */
+  previous?: KeyedWalkSummary
+}
+
+/** Judges a walk together with the earlier ones, and adds it to `all`. */
+export function judgeTogether(
+  end: KeyedWalkSummary,
+  all: AllWalks,
+  attempt: number,
+  { window }: Pick<Slice, 'window'>,
+) {
+  const { totals, received, distinct, repeatsOnPage, held, keys, count, largest } = end
+  const { previous, beyondTotal } = all
+  const isUntrue = beyondTotal > (totals?.largest ?? 0)
+  // If the total is known to be wrong, the number of items that came is used in its place.
+  const announced = isUntrue ? received : (totals?.last ?? 0)
+  all.fewest = Math.min(all.fewest, totals?.smallest ?? 0)
+  all.most = Math.max(all.most, totals?.largest ?? 0)
+  if (all.keys === undefined) Object.assign(all, { keys, distinct, count })
+  const isSame = distinct === all.distinct && distinct === previous?.distinct
+  const isSameElsewhere = isSame && largest !== previous.largest
+  const alone = judgeWalks(end, previous, isSameElsewhere)
+  const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before, so its total is wrong`
+  const ofWalk: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
+  all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
+  for (const key of held.keys()) if (all.keys?.add(key)) all.distinct++
+  const isMoreThanTotal = received > announced
+  // As many different items as all walks must bring together.
+  const needed = announced - (isMoreThanTotal ? 0 : repeatsOnPage)
+  // If more rows came than announced, the total may count rows that the list holds twice only once. That is believed
+  // only if pages of another size bring the same rows, or all rows came on one page. Otherwise rows with equal keys are
+  // first left to `judgeWalks`, which finds real duplicates by comparing two walks.
+  const isSure = isMoreThanTotal
+    ? isSameElsewhere || largest === received
+    : repeatsOnPage === 0 || attempt >= MAX_READINGS
+  const isProvable = window !== undefined || isMoreThanTotal
+  const isWhole = isProvable && all.isStill && !isUntrue && isSure && missingRows(needed, all, end) === 0
+  const verdict: Verdict = isWhole ? { proof: 'verified' } : ofWalk
+  return { verdict, ofWalk, isUntrue, announced, needed }
+}
+
+/** How many of the needed items no walk has brought. */
+export function missingRows(needed: number, all: AllWalks, { rejected }: Pick<WalkSummary, 'rejected'>): number {
+  return needed - all.distinct - rejected.length
 }
 
 function rejectedTexts({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
@@ -105,26 +155,6 @@ export function countOthers(summary: WalkSummary): number {
   return contentsOfRepeated(summary).reduce((sum, contents) => sum + new Set(contents).size - 1, 0)
 }
 
-/** The freshest row of each key that was held back. The order of arrival does not matter. */
-export function freshestOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
-  return [...held.values()].flatMap((rows) => freshestFirst(stream, rows).slice(0, 1)).map(({ row }) => row)
-}
-
-/** The other rows of each key that was held back, for quarantine. */
-export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
-  const path = keyField(stream)
-  return [...held.values()].flatMap((rows) => {
-    const [, ...others] = freshestFirst(stream, rows)
-    return others.map(({ raw }) => duplicateItem(raw, path, rows.length))
-  })
-}
-
-/** The source field of the key column. */
-export function keyField(stream: Stream): string {
-  const source = stream.columns[rowKeyColumn(stream)]?.source
-  return source?.kind === 'field' ? source.field : ''
-}
-
 /** Reads the keys that had real duplicates in an earlier reading of the list. */
 export async function readRepeatedKeys(slice: Slice, { db }: RunDeps): Promise<readonly string[]> {
   const source = slice.stream.columns[rowKeyColumn(slice.stream)]?.source
@@ -132,24 +162,8 @@ export async function readRepeatedKeys(slice: Slice, { db }: RunDeps): Promise<r
   return values.map((value) => String(source?.kind === 'field' ? source.parse(value) : value))
 }
 
-function freshestFirst({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly HeldRow[] {
-  const freshness = ({ row, raw }: HeldRow) => [String(row[freshnessColumn ?? ''] ?? ''), raw].join('\u0000')
-  return rows.toSorted((a, b) => (freshness(a) < freshness(b) ? 1 : -1))
-}
-
-export interface FullVerdict {
-  readonly proof: Verdict['proof'] | 'accepted' | 'failed'
-  readonly reason: string | undefined
-  /** Whether surprisingly few rows were found, even if an earlier reading agrees. */
-  readonly isDrop: boolean
-  readonly missingRows?: number
-  readonly acceptanceId?: string
-}
-
-interface Finding {
-  readonly verdict: Verdict
-  readonly found: Extraction['found']
-  readonly summary: Pick<Extraction['summary'], 'totals' | 'distinct' | 'rejected'>
+type Finding = Pick<Extraction, 'verdict' | 'found'> & {
+  readonly summary: Pick<WalkSummary, 'totals' | 'distinct' | 'rejected'>
 }
 
 /** A drop is not judged if this many rows or fewer are expected. */
@@ -166,33 +180,29 @@ export function isDrop(rows: number, expected: number): boolean {
  * Compares the rows of a reading with those that the warehouse held before, or those of the last reading if it is of a
  * whole list whose rows are never marked as removed. A sudden drop, such as an empty answer, is never green at once,
  * whatever the source's total says.
- * @param lastWalk the rows of the last reading of a whole list; undefined for windows, and before the first reading
  */
 export async function compareWithEarlier(
-  slice: Slice,
+  { slice, deps, earlier: readEarlier }: SliceReading,
   { verdict, found, summary }: Finding,
-  { db, clock, timeZone, runId }: RunDeps,
-  lastWalk: number | undefined,
 ): Promise<FullVerdict> {
   const { stream, partition, window } = slice
-  if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
-  if (verdict.proof === 'short') {
-    const missingRows = (summary.totals?.largest ?? 0) - accountedFor(summary)
-    return { ...verdict, isDrop: false, missingRows }
-  }
+  const { db, clock, timeZone, runId } = deps
+  if (verdict.isAtRest === false) return verdict
+  if (verdict.proof === 'short')
+    return { ...verdict, missingRows: (summary.totals?.largest ?? 0) - accountedFor(summary) }
   const part = { stream, partition, window, timeZone }
   const earlier = await countEarlierRows(db, part, runId)
-  const before = window !== undefined || stream.marksRemoved ? earlier.before : (lastWalk ?? 0)
+  const before = window !== undefined || stream.marksRemoved ? earlier.before : ((await readEarlier()).lastWalk ?? 0)
   // A conclusive walk must also bring what an earlier walk of this run inserted, and as many rows as were announced.
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
   // The announced number includes rows that lie outside of the window by one of their times.
   const came = accountedFor(summary)
   const isFewer = isDrop(came, announced)
   const [count, expected] = isFewer ? [came, announced] : [found.count, Math.max(before, inserted)]
-  if (!isDrop(count, expected)) return { ...verdict, isDrop: false }
+  if (!isDrop(count, expected)) return verdict
   // The visits of viewers who stay may end after the window by now, and yet have come.
   const absent = isFewer ? undefined : await findAbsent(db, part, found.has)
-  if (absent && !isDrop(expected - absent.length, expected)) return { ...verdict, isDrop: false }
+  if (absent && !isDrop(expected - absent.length, expected)) return verdict
   const now = new Date(clock.now())
   // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / MIN_SHARE, now }
@@ -210,13 +220,11 @@ export async function compareWithEarlier(
 }
 
 /** Makes a shortfall `accepted` if an operator's acceptance covers its size and has not expired. */
-export async function acceptShortfall(
-  { stream, partition, window }: Slice,
-  verdict: FullVerdict,
-  { db, clock, runId }: RunDeps,
-): Promise<FullVerdict> {
+export async function acceptShortfall({ slice, deps }: SliceReading, verdict: FullVerdict): Promise<FullVerdict> {
   const { proof, missingRows = 0 } = verdict
   if (proof !== 'short' || missingRows <= 0) return verdict
+  const { stream, partition, window } = slice
+  const { db, clock, runId } = deps
   const channelId = partition.channel ?? null
   const now = new Date(clock.now())
   const acceptanceId = await chargeAcceptance(db, { stream: stream.name, channelId, window, missingRows, runId, now })

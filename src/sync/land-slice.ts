@@ -1,11 +1,11 @@
 import type { Transaction } from 'kysely'
-import { isEmptyWindow, type Proof, partitionKey, placeOf, type Window } from '../core/slice.ts'
+import { isEmptyWindow, partitionKey, placeOf, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { updateChannel } from '../ledger/channels.ts'
 import { hadAsManyQuarantined, resolveAbsent } from '../ledger/quarantine/quarantine.ts'
 import { hasHeaders, recordHeaders } from '../ledger/questionnaires.ts'
-import { AGREEMENT_SECONDS, type EarlierReadings, readEarlierCoverage } from '../ledger/slices/earlier-readings.ts'
+import { AGREEMENT_SECONDS, readEarlierCoverage } from '../ledger/slices/earlier-readings.ts'
 import { markUnsettled } from '../ledger/slices/forget-coverage.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import type { Database } from '../store/database.ts'
@@ -21,10 +21,10 @@ import {
 } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
-import { type FullVerdict, isConclusive } from './judge-walk.ts'
-import { fetchUnlessRefused, MIN_ROWS, widen } from './page-reading.ts'
+import { isConclusive } from './judge-walk.ts'
+import { fetchUnlessRefused, MIN_ROWS, type SliceReading, widen } from './page-reading.ts'
 import { recordPresentFields } from './record-slice.ts'
-import type { Extraction, PageReading, RunDeps, Slice } from './slice-work.ts'
+import type { EndedSlice, Extraction, FullVerdict, RunDeps, Slice, WalkSummary } from './slice-work.ts'
 import { rowKey } from './walk.ts'
 import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 
@@ -36,11 +36,10 @@ import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
  * @throws LivehouseError `api.…` of the call
  */
 export async function completeHeaders(
-  { stream, partition, window, covers }: Slice,
+  { slice, pages, deps: { db, timeZone } }: SliceReading,
   extraction: Extraction,
-  pages: PageReading,
-  { db, timeZone }: Pick<RunDeps, 'db' | 'timeZone'>,
 ): Promise<Extraction> {
+  const { stream, partition, window, covers } = slice
   const isNewest = window !== undefined && (covers === undefined || covers.to < window.to)
   const mayLackTitle = stream.wire.envelope?.title !== undefined && extraction.title === undefined
   if (!mayLackTitle || !isNewest || !isConclusive(extraction.verdict)) return extraction
@@ -58,19 +57,8 @@ export async function completeHeaders(
 }
 
 /** The effects of landing a slice, other than written rows. */
-export interface Landing {
-  readonly removed: number
-  /** The proof of each slice that the ledger records for the reading. The last one counts as that of the reading. */
-  readonly proofs: readonly Proof[]
-}
-
-export const noLanding: Landing = { removed: 0, proofs: [] }
-
-interface LandingSlice {
-  readonly extraction: Extraction
-  readonly verdict: FullVerdict
-  readonly record: SliceRecord
-  readonly earlier: EarlierReadings
+export interface Landing extends Pick<EndedSlice, 'proof' | 'otherProofs'> {
+  readonly removed?: number
 }
 
 /**
@@ -78,17 +66,18 @@ interface LandingSlice {
  * its record in the ledger, so that coverage is never ahead of rows.
  */
 export async function landSlice(
-  slice: Slice,
-  { extraction, verdict, record, earlier }: LandingSlice,
-  deps: RunDeps,
+  { slice, deps, earlier: readEarlier }: SliceReading,
+  { summary, found, title }: Extraction,
+  verdict: FullVerdict,
+  record: SliceRecord,
   loader: BatchLoader,
 ): Promise<Landing> {
   const { stream, partition } = slice
+  const earlier = await readEarlier()
   const { clock, runId, timeZone } = deps
-  const { summary, found, title } = extraction
   const { channelFacts } = summary
   const at = new Date(clock.now())
-  let landing = noLanding
+  let landing: Landing = { proof: verdict.proof }
   await loader.finish(async (trx, written) => {
     // The list moved, so of the rows with the same key, the one that came last is the freshest.
     const latestRows = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
@@ -106,7 +95,7 @@ export async function landSlice(
         ? await compareWithTable(trx, { ...slice, timeZone }, found, {
             runId,
             at,
-            missedBy: missedBy(stream, extraction, at),
+            missedBy: missedBy(stream, summary, at),
             mayBeUnread: hasNewUnreadable,
             isAllRead: unreadable === 0,
           })
@@ -115,7 +104,8 @@ export async function landSlice(
     const isEmpty = summary.received === 0
     const reading = { record, earlier: agreeing, hasWritten, disputed, hasNewUnreadable, isEmpty }
     const records = await settleReading(trx, slice, reading, deps)
-    landing = { removed, proofs: records.map(({ proof }) => proof) }
+    const otherProofs = records.map(({ proof }) => proof)
+    landing = { removed, proof: otherProofs.pop() ?? verdict.proof, otherProofs }
     if (isWritten && title !== undefined) await recordHeaders(trx, { ...name, title, runId, seenAt: at })
     const origin = { ...name, runId, seenAt: at, timeZone, requestWindow: widen(slice) }
     // An unreadable item that did not come again is gone from the source, unless the answer is empty.
@@ -135,8 +125,7 @@ export async function landSlice(
  * The time by which an earlier reading must have missed a row so that this one marks it as removed: for an empty answer
  * an hour before, as for a second reading without a total. Undefined if rows are not marked, or keys came twice.
  */
-function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): Date | undefined {
-  const { received, repeated } = summary
+function missedBy({ marksRemoved }: Stream, { received, repeated }: WalkSummary, at: Date): Date | undefined {
   if (!marksRemoved || repeated.length > 0) return undefined
   return received > 0 ? at : new Date(at.getTime() - AGREEMENT_SECONDS * 1000)
 }

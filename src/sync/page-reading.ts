@@ -7,9 +7,9 @@ import { type EarlierReadings, readEarlierReadings } from '../ledger/slices/earl
 import { itemReader } from '../transform/read-item.ts'
 import type { PageReading, RefusedPage, RunDeps, Slice } from './slice-work.ts'
 import { rowsOf } from './walk.ts'
-import { claimableUntil, filterIgnored, GAP, listUntil, minutesWithin, partUntil, straysOf } from './windows.ts'
+import { claimableUntil, filterIgnored, GAP, listUntil, minutesOf, partUntil, straysOf } from './windows.ts'
 
-/** The reading of a slice. */
+/** The reading of a slice, with all that it takes: the slice, its requests and what the run shares. */
 export type SliceReading = ReturnType<typeof openReading>
 
 /** Each request is longer by this on both sides, because the spec does not say whether filters include their ends. */
@@ -32,9 +32,10 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   return {
     ...requests,
     ...createFilterCheck(slice, pages, latest, readItem, deps),
+    slice,
+    deps,
     readItem,
     meter,
-    timeZone: deps.timeZone,
     /** The range that the slice may claim to cover: nothing later than either clock when the service answered. */
     covers: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs() ?? claimableMs)
@@ -150,11 +151,10 @@ function createFilterCheck(slice: Slice, pages: PageReading, latest: WallTime, r
 /** Whether a request for the minute of the first stray row returns it, or returns its day in the order of time. */
 async function comesByMinute(rows: readonly Row[], pages: PageReading, readItem: ItemReader, timeZone: string) {
   const { stream, window: { from, to } = { from: 0, to: 0 } } = pages.list
-  const minutesOf = (those: readonly Row[]) => minutesWithin({ from: 0, to: Infinity }, those, stream, timeZone)
-  const at = minutesOf(rows).find((each) => each < from || each > to) ?? 0
+  const at = minutesOf(rows, stream, timeZone).find((each) => each < from || each > to) ?? 0
   const minute = widen({ window: { from: at, to: at + MINUTE } })
   const page = await fetchUnlessRefused(ofRange(pages, minute), 1)
-  const minutes = minutesOf('refusal' in page ? [] : rowsOf(page, readItem))
+  const minutes = minutesOf('refusal' in page ? [] : rowsOf(page, readItem), stream, timeZone)
   const span = (minutes.at(-1) ?? 0) - (minutes[0] ?? 0)
   const isOfDay = Math.abs(span) > 2 * GAP && minutes.every((each) => floorToDay(each) === floorToDay(at))
   return minutes.includes(at) || (isOfDay && minutes.toSorted((a, b) => (a - b) * span).join() === minutes.join())

@@ -4,10 +4,9 @@ import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine/quarantine.ts'
-import { duplicatesOf, freshestOf } from './judge-walk.ts'
 import { MAX_ROWS_UNCUT } from './read-pages.ts'
-import type { Slice } from './slice-work.ts'
-import { type HeldRow, startWalk, type WalkSummary } from './walk.ts'
+import type { HeldRow, Slice, WalkSummary } from './slice-work.ts'
+import { duplicatesOf, freshestOf, startWalk } from './walk.ts'
 import { liesWithin } from './windows.ts'
 
 /** The progress of a slice before its first page. */

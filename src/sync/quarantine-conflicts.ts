@@ -6,8 +6,7 @@ import { jsonText } from '../core/text.ts'
 import { conflictItem, type QuarantineOrigin, quarantineItems } from '../ledger/quarantine/quarantine.ts'
 import type { Database } from '../store/database.ts'
 import { lockVersions, readOtherVersionRows } from '../store/load/other-version.ts'
-import { keyField } from './judge-walk.ts'
-import { rowKey } from './walk.ts'
+import { keyField, rowKey } from './walk.ts'
 import { minuteOf } from './windows.ts'
 
 /** The run that finds a conflict, and the time. */

@@ -36,7 +36,6 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   const ahead = prefetcher(reading)
   let previous = first
   let emptyPages = 0
-  const { stream } = reading.list
   const askBehind = async (page: number) => await fetchUnlessRefused(reading, page, isRefusedPage)
   try {
     yield { number: 1, page: first, lastPage }
@@ -56,14 +55,11 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
       if (number > lastPage) {
-        // A page of other known rows is not nothing: if each page is sorted anew, missing rows may follow.
-        const isNothing = ({ items }: Page, ...known: readonly Page[]) =>
-          items.length === 0 || known.some((each) => areSameItems(stream, items, each.items))
-        if (isNothing(page, first, previous)) {
+        if (isNothing(reading, page, first, previous)) {
           if (received < total) return
           // The total may be a limit, and a single page behind it may be empty or repeat an earlier one.
           const behind = await askBehind(number + 1)
-          if ('refusal' in behind || isNothing(behind, first, previous, page)) return
+          if ('refusal' in behind || isNothing(reading, behind, first, previous, page)) return
           // If as many rows came as announced, a list that starts over has ended.
           if (received === total && countKnown(behind) === behind.items.length) return
         }
@@ -72,12 +68,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       // After two empty pages before the announced end, no more rows are expected.
       if (emptyPages === 2) return
-      // A page of one row shows nothing, because two rows may be equal, unless it echoes page 1.
-      const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
-      const isFirstAgain = number === 2 && mayShow && page.total === first.total
-      const isSame = ({ items }: Page) => areSameItems(stream, page.items, items)
-      // If rows of a whole page have just moved to the front, page 1 holds others by now.
-      if (isFirstAgain && isSame(first) && isSame(await fetchByNumber(reading, 1))) throw pageIgnored(reading, page)
+      if (number === 2 && (await isFirstAgain(reading, page, first))) throw pageIgnored(reading, page)
       received += page.items.length
       largest = Math.max(largest, page.items.length)
       previous = page
@@ -86,6 +77,21 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   } finally {
     await ahead.stop()
   }
+}
+
+/** Whether a page is empty or repeats one of these. Other known rows are not nothing: missing rows may follow them. */
+function isNothing({ list }: PageReading, { items }: Page, ...known: readonly Page[]): boolean {
+  return items.length === 0 || known.some((each) => areSameItems(list.stream, items, each.items))
+}
+
+/** Whether page 2 shows that the service ignores the page parameter. */
+async function isFirstAgain(reading: PageReading, page: Page, first: Page): Promise<boolean> {
+  // A page of one row shows nothing, because two rows may be equal, unless it echoes page 1.
+  const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
+  const isSame = ({ items }: Page) => areSameItems(reading.list.stream, page.items, items)
+  if (!mayShow || page.total !== first.total || !isSame(first)) return false
+  // If rows of a whole page have just moved to the front, page 1 holds others by now.
+  return isSame(await fetchByNumber(reading, 1))
 }
 
 /** Reads the first pages of a moving list until one has no new key, so that rows that moved to the front land too. */

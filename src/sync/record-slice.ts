@@ -10,46 +10,71 @@ import { type EarlierReadings, recordFields, recordMissingFields } from '../ledg
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { recordUnknownFields } from '../ledger/unknown-fields.ts'
 import type { Database, Db } from '../store/database.ts'
-import { transact } from '../store/load/load.ts'
 import { findFilledFields, type TablePart } from '../store/load/table-part.ts'
-import type { FullVerdict } from './judge-walk.ts'
+import { commitUnderLease } from './batch-loader.ts'
 import { type CallMeter, type SliceReading, widen } from './page-reading.ts'
-import type { Extraction, RunDeps, Slice } from './slice-work.ts'
-import { expectedFields, type WalkSummary } from './walk.ts'
+import type { Extraction, FullVerdict, RunDeps, Slice, WalkSummary } from './slice-work.ts'
+import { expectedFields } from './walk.ts'
 
-/** Reports the start, the waits and the end of a slice, and makes its record for the ledger. */
-export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter) {
+/** Reports the start, the waits and the end of a slice, and records it in the ledger if it fails. */
+export function openSliceLog(slice: Slice, deps: RunDeps, meter: CallMeter) {
   const { stream, partition, window, backfillId } = slice
+  const { clock, log, report, runId } = deps
   const startedAt = new Date(clock.now())
   const name = { stream: stream.name, slice: sliceName(slice) }
   report({ kind: 'slice.started', ...name })
   log.debug('slice.started', name)
+  /** @param covers the range that the slice claims to cover */
+  const record = (
+    verdict: FullVerdict,
+    extraction: Extraction | undefined,
+    covers: Window | undefined,
+  ): SliceRecord => {
+    const { proof, reason, isDrop = false, missingRows, acceptanceId } = verdict
+    const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
+    return {
+      runId,
+      stream: stream.name,
+      partition,
+      window,
+      covers,
+      settled: undefined,
+      lookbackDays: slice.lookbackDays ?? stream.lookbackDays,
+      backfillId,
+      proof,
+      isDrop,
+      missingRows,
+      acceptanceId,
+      totals,
+      distinctRows: distinct,
+      quarantinedRows: rejected.length,
+      ...meter.counts(),
+      error: reason,
+      startedAt,
+      finishedAt: new Date(clock.now()),
+    }
+  }
+  /** Runs `write` after a failure, unless lease or database are lost. @returns the error that the slice ends with */
+  const writeFailure = async (
+    error: unknown,
+    write: (trx: Transaction<Database>) => Promise<void>,
+  ): Promise<unknown> => {
+    if (hasCode(error, 'lease.lost') || (error instanceof LivehouseError && error.code.startsWith('db.'))) return error
+    try {
+      await commitUnderLease(slice, deps, write)
+      return error
+    } catch (failure) {
+      if (hasCode(failure, 'lease.lost')) return failure
+      throw failure
+    }
+  }
   return {
-    /** @param covers the range that the slice claims to cover */
-    record: (verdict: FullVerdict, extraction: Extraction | undefined, covers: Window | undefined): SliceRecord => {
-      const { proof, reason, isDrop, missingRows, acceptanceId } = verdict
-      const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
-      return {
-        runId,
-        stream: stream.name,
-        partition,
-        window,
-        covers,
-        settled: undefined,
-        lookbackDays: slice.lookbackDays ?? stream.lookbackDays,
-        backfillId,
-        proof,
-        isDrop,
-        missingRows,
-        acceptanceId,
-        totals,
-        distinctRows: distinct,
-        quarantinedRows: rejected.length,
-        ...meter.counts(),
-        error: reason,
-        startedAt,
-        finishedAt: new Date(clock.now()),
-      }
+    record,
+    writeFailure,
+    /** Records why the slice failed, if that can be written. @returns the error that the slice ends with */
+    recordFailure: async (error: unknown, extraction?: Extraction): Promise<unknown> => {
+      const failed = record({ proof: 'failed', reason: messageOf(error) }, extraction, slice.covers)
+      return await writeFailure(error, async (trx) => void (await recordSlices(trx, [failed]).execute()))
     },
     /** Reports that the slice continues later: a call was refused, the list moved, or the day's calls are spent. */
     wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields): void => {
@@ -74,57 +99,31 @@ export function shortfall(slice: Slice, reason = ''): LivehouseError {
   return new LivehouseError('slice.short', message, {})
 }
 
-type Deps = Pick<RunDeps, 'db' | 'requireLease'>
-type Write = (trx: Transaction<Database>) => Promise<void>
+type ReadItems = ReadSoFar & Pick<WalkSummary, 'rejected' | 'unknownFields'>
 
-/** Runs `write` for a slice in a transaction of its own, under the lease. @throws lease.lost */
-export async function writeAlone(slice: Slice, write: Write, { db, requireLease }: Deps): Promise<void> {
-  await transact(db, async (trx) => {
-    await write(trx)
-    await requireLease(trx, slice.stream.name, slice.partition)
-  })
+/**
+ * Puts unreadable items into quarantine, and then fails the slice if there are too many of them, or a field that its
+ * rows had is missing (`requireFields`). @throws LivehouseError `rows.unreadable`, `interface.changed`
+ */
+export async function checkItems(reading: SliceReading, items: ReadItems, keys?: readonly string[]): Promise<void> {
+  await quarantineRejected(reading, items)
+  requireReadable(items, reading.deps)
+  await requireFields(reading, items, keys)
 }
 
-/** Runs `write` for a failed slice, unless lease or database are lost. @returns the error that the slice ends with */
-export async function writeFailure(slice: Slice, error: unknown, write: Write, deps: Deps): Promise<unknown> {
-  if (error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))) return error
-  try {
-    await writeAlone(slice, write, deps)
-    return error
-  } catch (failure) {
-    if (hasCode(failure, 'lease.lost')) return failure
-    throw failure
-  }
-}
-
-/** Records why a slice failed, if that can be written. @returns the error that the slice ends with */
-export async function recordFailure(
-  slice: Slice,
-  error: unknown,
-  sliceLog: ReturnType<typeof openSliceLog>,
-  deps: Deps,
-  extraction?: Extraction,
-): Promise<unknown> {
-  const record = sliceLog.record({ proof: 'failed', reason: messageOf(error), isDrop: false }, extraction, slice.covers)
-  return await writeFailure(slice, error, async (trx) => void (await recordSlices(trx, [record]).execute()), deps)
-}
-
-/** Puts unreadable items into quarantine, even if the slice fails later, and logs new unknown fields. */
-export async function quarantineRejected(
-  slice: Slice,
-  { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
-  deps: RunDeps,
+/** Puts unreadable items into quarantine, and logs new unknown fields. */
+async function quarantineRejected(
+  { slice, deps }: SliceReading,
+  { rejected, unknownFields }: ReadItems,
 ): Promise<void> {
   if (rejected.length + unknownFields.size === 0) return
   const { clock, log, runId, timeZone } = deps
   const seenAt = new Date(clock.now())
   const place = placeOf(slice)
-  let fields: readonly string[] = []
-  const keep = async (trx: Transaction<Database>) => {
+  const fields = await commitUnderLease(slice, deps, async (trx) => {
     await quarantineItems(trx, { ...place, runId, seenAt, timeZone, requestWindow: widen(slice) }, rejected)
-    fields = await recordUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
-  }
-  await writeAlone(slice, keep, deps)
+    return await recordUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
+  })
   if (fields.length > 0) log.warn('fields.unknown', { stream: place.stream, fields: fields.map(withoutPhones) })
 }
 
@@ -156,10 +155,8 @@ export function readableOf({ received, distinct, absentFields, unreadFields }: W
  * @throws LivehouseError `interface.changed`
  */
 export async function requireFields(
-  slice: Slice,
+  { slice, deps: { db, clock, timeZone }, earlier }: SliceReading,
   { received, absentFields }: ReadSoFar,
-  { earlier }: Pick<SliceReading, 'earlier'>,
-  { db, clock, timeZone }: Pick<RunDeps, 'db' | 'clock' | 'timeZone'>,
   keys?: readonly string[],
 ): Promise<void> {
   if (received === 0 || absentFields.size === 0) return
@@ -190,14 +187,8 @@ export async function requireFields(
 /** Among fewer items, a few bad ones do not show that the interface has changed. */
 const MIN_SAMPLE = 20
 
-/**
- * Fails a slice if too many of its items are unreadable, which means a changed interface and not bad rows.
- * @throws LivehouseError `rows.unreadable`, with three sample reasons
- */
-export function requireReadable(
-  { received, rejected: quarantined }: Pick<WalkSummary, 'received' | 'rejected'>,
-  { maxUnreadablePercent }: Pick<RunDeps, 'maxUnreadablePercent'>,
-): void {
+/** Fails a slice if too many of its items are unreadable: the interface has changed. Three samples say why. */
+function requireReadable({ received, rejected: quarantined }: ReadItems, { maxUnreadablePercent }: RunDeps): void {
   const rejected = quarantined.filter((item) => !isDuplicate(item))
   if (received < MIN_SAMPLE || rejected.length * 100 <= received * maxUnreadablePercent) return
   const samples = [...new Set(rejected.map(({ reason }) => reason))].slice(0, 3)

@@ -6,10 +6,9 @@ import { isSuperseded, readWaitingItems, resolveItems, type WaitingItem } from '
 import { forgetCoverage } from '../ledger/slices/forget-coverage.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { itemReader } from '../transform/read-item.ts'
-import { freshestOf } from './judge-walk.ts'
 import { quarantineConflicts } from './quarantine-conflicts.ts'
 import type { RunDeps } from './slice-work.ts'
-import { rowKey } from './walk.ts'
+import { freshestOf, rowKey } from './walk.ts'
 import { minuteOf } from './windows.ts'
 
 interface RetryDeps extends Pick<RunDeps, 'db' | 'timeZone' | 'signal'> {

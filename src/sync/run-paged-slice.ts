@@ -5,26 +5,16 @@ import type { OpenSlice } from '../ledger/open-slices.ts'
 import { closeOpenSlices, isRefusedForDays, readOpenSlice, saveOpenSlice } from '../ledger/open-slices.ts'
 import { isAt } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
-import { createBatchLoader } from './batch-loader.ts'
-import { acceptShortfall, compareWithEarlier, type FullVerdict } from './judge-walk.ts'
+import { commitUnderLease, createBatchLoader } from './batch-loader.ts'
+import { acceptShortfall, compareWithEarlier } from './judge-walk.ts'
 import { createCallMeter, fetchByNumber, openReading } from './page-reading.ts'
 import type { ReadPage } from './paged-progress.ts'
 import { addPage, beginSlice, isLastPage, judgeRefusedPage, judgeRepeatedPage, readPageRows } from './paged-progress.ts'
 import { pageIgnored } from './read-pages.ts'
-import {
-  openSliceLog,
-  quarantineRejected,
-  recordFailure,
-  recordPresentFields,
-  requireFields,
-  requireReadable,
-  shortfall,
-  writeAlone,
-  writeFailure,
-} from './record-slice.ts'
-import { type CutSlice, type EndedSlice, failedBy } from './run-slice.ts'
+import { checkItems, openSliceLog, recordPresentFields, shortfall } from './record-slice.ts'
+import { failedBy } from './run-slice.ts'
 import { partOf } from './slice-parts.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
+import type { CutSlice, EndedSlice, FullVerdict, RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, lookbackStart, partUntil } from './windows.ts'
 
 /** A slice that continues on another day, because no more calls may be made now. Its progress is committed. */
@@ -56,11 +46,11 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   }
   try {
     if ((await continueReading(work)) === 'moved') {
-      await writeAlone(slice, async (trx) => await closeOpenSlices(trx, isAt(place)), deps)
+      await commitUnderLease(slice, deps, async (trx) => await closeOpenSlices(trx, isAt(place)))
       log.wait('slice.moved', work.counts(), { pagesRead: work.state.pagesRead })
       return { kind: 'cut', parts: halvesOf(slice), counts: work.counts() }
     }
-    const verdict = await acceptShortfall(slice, await judge(slice, work.state, deps), deps)
+    const verdict = await judge(work)
     const record = recordOf(log.record(verdict, undefined, work.state.covers), work.upToNow(), deps)
     await loader.finish(async (trx) => {
       await recordSlices(trx, [record]).execute()
@@ -73,7 +63,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       // Behind the end of a list, or too deep in it, some services fail where others refuse the page.
       const isPage = hasCode(error, 'api.status') && error.details.status >= 500 && work.state.pagesRead > 0
       const refusal = isPage ? await saveRefusal(work, error) : undefined
-      return end('failed', refusal ?? (await recordFailure(slice, error, log, deps)))
+      return end('failed', refusal ?? (await log.recordFailure(error)))
     }
     // Without a cause, the error comes from livehouse's own count of calls, and no call was made.
     const isRefused = error.cause !== undefined
@@ -99,7 +89,8 @@ async function openWork(slice: Slice, deps: RunDeps) {
   const isThis = open?.backfillId === slice.backfillId && isDeepStrictEqual(open?.window, slice.window)
   const saved = open && isThis ? open : beginSlice(slice, startedAt)
   const initial = saved.pagesRead > 0 ? saved : { ...beginSlice(slice, startedAt), refused: saved.refused }
-  const fixed = { slice, deps, place, meter, loader, log: openSliceLog(slice, deps, meter), startedAt, initial }
+  const reading = openReading(slice, deps, meter)
+  const fixed = { reading, place, loader, log: openSliceLog(slice, deps, meter), startedAt, initial }
   const work = {
     ...fixed,
     /** The committed progress. */
@@ -117,9 +108,8 @@ async function openWork(slice: Slice, deps: RunDeps) {
 
 /** Continues the reading. @returns `moved` if rows have moved between read and unread pages */
 async function continueReading(work: Work): Promise<'end' | 'moved'> {
-  const { slice, deps, initial } = work
-  const reading = openReading(slice, deps, work.meter)
-  const { pages, readItem } = reading
+  const { reading, initial } = work
+  const { slice, pages, readItem } = reading
   const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
     return readPageRows(slice.stream, await fetchByNumber({ ...pages, pageSize }, number), readItem)
   }
@@ -138,7 +128,7 @@ async function continueReading(work: Work): Promise<'end' | 'moved'> {
     }
     // A row that comes again is a real duplicate, or the list has moved since the previous page.
     if (page.keys.some((key) => state.keys.has(key)) && (await hasMoved())) return 'moved'
-    await commit(page, reading, work)
+    await commit(page, work)
     return 'more'
   }
   let next: Awaited<ReturnType<typeof readOn>> = 'more'
@@ -152,28 +142,28 @@ async function continueReading(work: Work): Promise<'end' | 'moved'> {
 }
 
 /** Quarantines unreadable items, and commits the rows of a page together with the progress of the reading. */
-async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, work: Work): Promise<void> {
-  const { slice, deps } = work
-  const { items, rejected, degraded, absentFields } = page
+async function commit(page: ReadPage, work: Work): Promise<void> {
+  const { reading } = work
+  const { slice, deps } = reading
+  const { items, rejected, degraded } = page
   work.read = addCounts(work.read, { extracted: items.length, quarantined: rejected.length, degraded })
   await reading.requireFiltered(page.rows)
-  await quarantineRejected(slice, page, deps)
-  const progress = { received: items.length, rejected, absentFields }
-  requireReadable(progress, deps)
-  await requireFields(slice, progress, reading, deps, page.keys)
+  const read = { ...page, received: items.length }
+  await checkItems(reading, read, page.keys)
   await work.loader.add(page.rows)
   reading.reportPage(page.items.length, undefined)
   const earlier = await reading.earlier()
   work.state = { ...addPage(work.state, slice, page, deps.timeZone), readAt: new Date(deps.clock.now()) }
   await work.loader.finish(async (trx) => {
     await saveOpenSlice(trx, work.place, work.upToNow())
-    await recordPresentFields(trx, slice, progress, earlier)?.execute()
+    await recordPresentFields(trx, slice, read, earlier)?.execute()
   })
 }
 
 /** Saves the progress after the service refused a page or failed. @returns the error if the slice fails */
 async function saveRefusal(work: Work, error: LivehouseError): Promise<unknown> {
-  const { slice, deps, place, startedAt } = work
+  const { place, startedAt } = work
+  const { slice, deps } = work.reading
   const { refused, pagesRead } = work.state
   const page = pagesRead + 1
   const now = deps.clock.now()
@@ -184,10 +174,10 @@ async function saveRefusal(work: Work, error: LivehouseError): Promise<unknown> 
   const isOfDepth = !hasCode(error.cause, 'api.rateLimited')
   const isTooDeep = isForDays && isOfDepth && pagesRead > 0 && other !== undefined
   const next = isTooDeep && half ? { ...beginSlice(half, startedAt), refused } : work.upToNow()
-  const saved = await writeFailure(slice, error, async (trx) => await saveOpenSlice(trx, place, next), deps)
+  const saved = await work.log.writeFailure(error, async (trx) => await saveOpenSlice(trx, place, next))
   if (saved !== error) return saved
   if (!isForDays || isTooDeep) return undefined
-  return await recordFailure(slice, refusedForDays(error.cause, work.state.refused?.since), work.log, deps)
+  return await work.log.recordFailure(refusedForDays(error.cause, work.state.refused?.since))
 }
 
 function refusedForDays(cause: unknown, since: Date | undefined): unknown {
@@ -204,11 +194,11 @@ function halvesOf(slice: Slice): readonly Slice[] {
   return slice.window === undefined ? [slice] : cutWindow(slice.window, 2).map((half) => partOf(slice, half))
 }
 
-async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<FullVerdict> {
-  const verdict = { proof: 'unverifiable', reason: undefined } as const
+async function judge({ reading, state: { foundRows, keys } }: Work): Promise<FullVerdict> {
+  const verdict = { proof: 'unverifiable' } as const
   const summary = { totals: undefined, distinct: keys.size, rejected: [] }
   const found = { count: foundRows, has: (key: string) => keys.has(key) }
-  return await compareWithEarlier(slice, { verdict, found, summary }, deps, undefined)
+  return await acceptShortfall(reading, await compareWithEarlier(reading, { verdict, found, summary }))
 }
 
 /** Extends the record of this run to the whole slice, from its first day on. */

@@ -8,8 +8,8 @@ import { rankInQueue, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
 import type { PartitionPlan, Plans } from './plan-slices.ts'
 import { createEndableRun, type EndableRun } from './record-slice.ts'
 import { runPagedSlice, type WaitingSlice } from './run-paged-slice.ts'
-import { type CutSlice, type EndedSlice, failedBy, runSlice } from './run-slice.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
+import { failedBy, runSlice } from './run-slice.ts'
+import type { CutSlice, EndedSlice, RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
 
 /** Plans the partitions that can be read after the previous phases. */

@@ -1,50 +1,24 @@
 import { LivehouseError } from '../core/errors.ts'
-import { type Counts, describeList, isGreen, noCounts, type Proof, placeOf } from '../core/slice.ts'
+import { type Counts, describeList, isGreen, noCounts, placeOf } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { readLastPageSizes } from '../ledger/slices/earlier-readings.ts'
 import { readMissedRows } from '../store/load/table-part.ts'
-import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
+import { createBatchLoader, type RowLoader } from './batch-loader.ts'
 import { cutShortened, cutSlice, mostPagesUncut } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
-import { acceptShortfall, compareWithEarlier, isConclusive, judgeHidden, MAX_READINGS } from './judge-walk.ts'
-import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
-import { type CallMeter, createCallMeter, MIN_ROWS, openReading, type SliceReading, widen } from './page-reading.ts'
-import {
-  openSliceLog,
-  quarantineRejected,
-  readableOf,
-  recordFailure,
-  requireFields,
-  requireReadable,
-  shortfall,
-} from './record-slice.ts'
+import { acceptShortfall, compareWithEarlier, isConclusive, MAX_READINGS } from './judge-walk.ts'
+import { completeHeaders, type Landing, landSlice } from './land-slice.ts'
+import type { CallMeter, SliceReading } from './page-reading.ts'
+import { createCallMeter, fetchUnlessRefused, MIN_ROWS, openReading, widen } from './page-reading.ts'
+import { checkItems, openSliceLog, readableOf, shortfall } from './record-slice.ts'
 import { announceParts, cutToServed, mayBeSearched, mayBeTooLong, searchWithin, splitSlice } from './slice-parts.ts'
-import type { Extraction, FoundRows, ReadResult, RunDeps, Slice } from './slice-work.ts'
-import { mayBeLimit } from './walk.ts'
+import type { CutSlice, EndedSlice, Extraction, ReadResult, RunDeps, Slice } from './slice-work.ts'
+import { mayBeLimit, rowKey, rowsOf } from './walk.ts'
 import { isReadTwice, MIN_WINDOW, newestAt } from './windows.ts'
-
-export interface EndedSlice {
-  readonly kind: 'ended'
-  readonly proof: Proof
-  /** The proofs of the other slices, if the ledger records the reading as several. */
-  readonly otherProofs?: readonly Proof[]
-  readonly counts: Partial<Counts>
-  /** Why the slice is not green; undefined if it is. */
-  readonly error: unknown
-  /** Undefined if the list was not read to its end. */
-  readonly found: FoundRows | undefined
-}
 
 export function failedBy(error: unknown): EndedSlice {
   return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined }
-}
-
-/** A slice that was too large or not proven, and is read in parts. It covers nothing, but keyed rows may be written. */
-export interface CutSlice {
-  readonly kind: 'cut'
-  readonly parts: readonly Slice[]
-  readonly counts: Partial<Counts>
 }
 
 /**
@@ -53,49 +27,42 @@ export interface CutSlice {
  *
  * Errors are returned as part of the result, so that a failing slice does not stop the others.
  */
-export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice> {
-  let slice = planned
+export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice> {
   const meter = createCallMeter()
-  let loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
+  let loader = createBatchLoader(slice, deps)
   let extraction: Extraction | undefined
 
-  const end = (proof: Proof, error: unknown, { removed, proofs }: Landing = noLanding): EndedSlice => {
+  const end = ({ removed = 0, ...proofs }: Landing, error: unknown): EndedSlice => {
     const counts = { ...countsOf(extraction, loader.counts()), removed, ...meter.counts() }
-    log.end(proof, counts, error)
-    return { kind: 'ended', proof, otherProofs: proofs.slice(0, -1), counts, error, found: extraction?.found }
+    log.end(proofs.proof, counts, error)
+    return { kind: 'ended', ...proofs, counts, error, found: extraction?.found }
   }
   try {
-    const widened = await widenRequest(planned, deps)
-    let reading = await openAtOtherSize(widened ?? planned, deps, meter)
-    let read: ReadResult | undefined = widened && (await readIfProven(widened, reading, deps, loader))
-    if (widened && read) slice = widened
-    else if (widened) {
+    let reading = await openAtOtherSize((await widenRequest(slice, deps)) ?? slice, deps, meter)
+    const isWidened = reading.slice !== slice
+    let read = isWidened ? await readIfProven(reading, loader) : undefined
+    if (isWidened && read === undefined) {
       // The loader of the wider reading may hold rows, so the planned one gets a loader of its own.
-      loader = createBatchLoader(planned, deps)
-      reading = openReading(planned, deps, meter, reading.pages.pageSize)
+      loader = createBatchLoader(slice, deps)
+      reading = openReading(slice, deps, meter, reading.pages.pageSize)
     }
-    read ??= await extractSlice(slice, reading, deps, loader)
+    read ??= await extractSlice(reading, loader)
     if (read.kind === 'cut') {
       const { inserted, updated } = loader.counts()
       const parts = read.parts.map((part) => (inserted + updated > 0 ? { ...part, hasWritten: true } : part))
       return { kind: 'cut', parts, counts: { inserted, updated, ...meter.counts() } }
     }
-    extraction = await completeHeaders(slice, read.extraction, reading.pages, deps)
-    await quarantineRejected(slice, extraction.summary, deps)
-    requireReadable(extraction.summary, deps)
-    await requireFields(slice, readableOf(extraction.summary), reading, deps)
-    const earlier = await reading.earlier()
-    const compared = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
-    const verdict = await acceptShortfall(slice, compared, deps)
+    extraction = await completeHeaders(reading, read)
+    await checkItems(reading, { ...extraction.summary, ...readableOf(extraction.summary) })
+    const verdict = await acceptShortfall(reading, await compareWithEarlier(reading, extraction))
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
-    const landing = await landSlice(slice, { extraction, verdict, record, earlier }, deps, loader)
-    const proof = landing.proofs.at(-1) ?? verdict.proof
-    return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)
+    const landing = await landSlice(reading, extraction, verdict, record, loader)
+    return end(landing, isGreen(landing.proof) ? undefined : shortfall(slice, verdict.reason))
   } catch (error) {
     await loader.drain()
-    return end('failed', await recordFailure(slice, error, log, deps, extraction))
+    return end({ proof: 'failed' }, await log.recordFailure(error, extraction))
   }
 }
 
@@ -129,10 +96,10 @@ async function widenRequest(slice: Slice, { db, wallTimeAt, claimableMs }: RunDe
  * Reads a slice with a widened request.
  * @returns undefined if it is refused, cut or not proven; the slice is then read as planned
  */
-async function readIfProven(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader) {
+async function readIfProven(reading: SliceReading, loader: RowLoader): Promise<ReadResult | undefined> {
   try {
-    const read = await extractSlice(slice, reading, deps, loader)
-    return read.kind === 'cut' || !isConclusive(read.extraction.verdict) ? undefined : read
+    const read = await extractSlice(reading, loader)
+    return read.kind === 'cut' || !isConclusive(read.verdict) ? undefined : read
   } catch (error) {
     if (mayBeTooLong(error)) return undefined
     throw error
@@ -162,45 +129,57 @@ const MAX_PAGES = 2000
  * are requested.
  * @throws LivehouseError `paging.ignored`, also if the list of one minute has no end; `api.…` of a call
  */
-export async function extractSlice(
-  slice: Slice,
-  reading: SliceReading,
-  deps: RunDeps,
-  loader: BatchLoader,
-): Promise<ReadResult> {
-  let read = await readOrCut(slice, reading, deps, loader)
-  const { window, search, stream } = slice
-  if (stream.identity && read.kind === 'read' && read.extraction.verdict.proof === 'short') {
-    const { totals } = read.extraction.summary
+export async function extractSlice(reading: SliceReading, loader: RowLoader): Promise<ReadResult> {
+  let read = await readOrCut(reading, loader)
+  const { window, search, stream } = reading.slice
+  if (stream.identity && read.kind === 'read' && read.verdict.proof === 'short') {
+    const { totals } = read.summary
     const sliceOfAll = totals && (await reading.widenToAll(totals.largest))
-    const readOfAll = sliceOfAll && (await readOrCut(slice, openReading(sliceOfAll, deps, reading.meter), deps, loader))
-    if (readOfAll?.kind === 'read' && isConclusive(readOfAll.extraction.verdict)) read = readOfAll
+    const readOfAll = sliceOfAll && (await readOrCut(openReading(sliceOfAll, reading.deps, reading.meter), loader))
+    if (readOfAll?.kind === 'read' && isConclusive(readOfAll.verdict)) read = readOfAll
   }
-  if (read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
-  const isRound = mayBeLimit(read.extraction.summary.totals?.largest ?? 0)
-  if (window === undefined) return isRound ? { ...read, extraction: await judgeHidden(read.extraction, reading) } : read
-  if (search && read.extraction.found.count > 0) search.proven++
-  const parts = await cutShortened({ ...slice, window }, { ...read.extraction.summary, rows: read.rows }, reading, deps)
+  if (read.kind === 'cut' || !isConclusive(read.verdict)) return read
+  const isRound = mayBeLimit(read.summary.totals?.largest ?? 0)
+  if (window === undefined) return isRound ? await judgeHidden(read, reading) : read
+  if (search && read.found.count > 0) search.proven++
+  const parts = await cutShortened(reading, read)
   if (parts === undefined) return read
   await loader.drain()
   return { kind: 'cut', parts }
 }
 
-async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<ReadResult> {
+/**
+ * Judges a whole list whose number of rows may be the most that the service counts and serves. If it can be reversed,
+ * its first page in that order shows rows that did not come; it is then short by at least these.
+ */
+async function judgeHidden(extraction: Extraction, { pages, readItem }: SliceReading): Promise<Extraction> {
+  const { totals } = extraction.summary
+  if (totals === undefined || pages.list.stream.wire.reversed === undefined) return extraction
+  const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, isReversed: true } }, 1)
+  // If the list has grown meanwhile, the page also shows new rows.
+  if ('refusal' in page || page.total !== totals.largest) return extraction
+  const hidden = rowsOf(page, readItem).filter((row) => !extraction.found.has(rowKey(pages.list.stream)(row))).length
+  if (hidden === 0) return extraction
+  const start = `the source says ${totals.largest}, and as many came, but in reverse order it starts with`
+  const reason = `${start} ${hidden} other rows: it limits how many it serves, or some left meanwhile`
+  const summary = { ...extraction.summary, totals: { ...totals, largest: totals.largest + hidden } }
+  return { ...extraction, summary, verdict: { proof: 'short', reason } }
+}
+
+async function readOrCut(reading: SliceReading, loader: RowLoader): Promise<ReadResult> {
+  const { slice, deps } = reading
   const { stream, window } = slice
-  const planned = await cutSlice(slice, reading, deps).catch(
-    async (error: unknown) => await cutToServed(slice, reading, error),
-  )
+  const planned = await cutSlice(reading).catch(async (error: unknown) => await cutToServed(reading, error))
   if (planned) return { kind: 'cut', parts: planned }
-  if (stream.identity === undefined) return await extractKeyed(slice, reading, deps, loader)
+  if (stream.identity === undefined) return await extractKeyed(reading, loader)
 
   const mayBeCut = window !== undefined && window.to - window.from > MIN_WINDOW && !reading.isOneDay()
   const mostPages = mayBeCut ? mostPagesUncut(stream, deps.pagesPerSlice) : MAX_PAGES
-  const read = await extractUnkeyed(slice, stream.identity, reading, deps, loader, mostPages)
+  const read = await extractUnkeyed(reading, stream.identity, loader, mostPages)
   if (read.kind === 'unread') {
     const isTooLong = read.cause === 'too long'
-    const halves = splitSlice(slice, read.rows, deps.timeZone)
-    const cut = isTooLong ? await cutSlice(slice, reading, deps, true) : undefined
+    const halves = splitSlice(slice, read.minutes)
+    const cut = isTooLong ? await cutSlice(reading, true) : undefined
     const parts = cut ?? (await announceParts(slice, halves, 0, reading.pages, true))
     if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, isTooLong && read.isOneAnswer) }
     if (read.cause !== 'too long') throw read.cause.refusal
@@ -208,12 +187,12 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
     const message = `${describeList(reading.pages.list)}: the list has no end: ${evidence}. Ask the service's support.`
     throw new LivehouseError('paging.ignored', message, {})
   }
-  const { summary, verdict } = read.extraction
+  const { summary, verdict } = read
   // Rows that are too young to be covered may move: they are read again next time anyway.
   if (verdict.proof !== 'moving' || slice.covers === undefined) return read
-  const halves = read.keepsMoving && mayBeSearched(slice) ? splitSlice(slice, read.rows, deps.timeZone) : undefined
+  const halves = read.keepsMoving && mayBeSearched(slice) ? splitSlice(slice, read.minutes) : undefined
   const parts = await announceParts(slice, halves, summary.totals?.largest ?? 0, reading.pages, true)
   if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, false), hasMoved: true }
   const reason = `it did not come to rest in ${MAX_READINGS} or more readings, so no row was written: ${verdict.reason}`
-  return { ...read, extraction: { ...read.extraction, verdict: { proof: 'short', reason, isAtRest: false } } }
+  return { ...read, verdict: { proof: 'short', reason, isAtRest: false } }
 }

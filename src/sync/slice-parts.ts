@@ -1,4 +1,3 @@
-import type { Row } from '../core/column.ts'
 import { hasCode } from '../core/errors.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -6,7 +5,7 @@ import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts
 import { isDrop } from './judge-walk.ts'
 import { countIn, fetchUnlessRefused, isRefusedPage, ofRange, type SliceReading, widen } from './page-reading.ts'
 import type { PageReading, Slice } from './slice-work.ts'
-import { cutTime, cutWindowAt, GAP, MIN_WINDOW, mayBeHalved, minutesWithin } from './windows.ts'
+import { cutTime, cutWindowAt, GAP, isIn, MIN_WINDOW, mayBeHalved } from './windows.ts'
 
 /** The part of a slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -54,22 +53,22 @@ export function tooYoungFrom({ window, covers }: Slice): WallTime | undefined {
 /**
  * Cuts a slice that could not be read as a whole, because a page was refused or the list kept moving: before the rows
  * that are too young to be covered, or otherwise in half.
- * @returns undefined for a slice of one minute
+ * @param minutes those of its rows @returns undefined for a slice of one minute
  */
-export function splitSlice(slice: Slice, rows: readonly Row[], timeZone: string): readonly Slice[] | undefined {
+export function splitSlice(slice: Slice, minutes: readonly WallTime[]): readonly Slice[] | undefined {
   const at = tooYoungFrom(slice)
-  return slice.window && at ? toSlices(slice, cutWindowAt(slice.window, [at])) : halveSlice(slice, rows, timeZone)
+  return slice.window && at ? toSlices(slice, cutWindowAt(slice.window, [at])) : halveSlice(slice, minutes)
 }
 
 /**
- * Cuts a slice at the midnight nearest to the median of these rows, or to the middle of its window if there are none;
- * within a day at the median itself. A minute that holds all rows becomes a part that no other request overlaps.
+ * Cuts a slice at the midnight nearest to the median of these minutes, or to the middle of its window if none lies in
+ * it; within a day at the median itself. A minute of all rows becomes a part that no other request overlaps.
  * @returns undefined for a slice of one minute
  */
-export function halveSlice(slice: Slice, rows: readonly Row[], timeZone: string): readonly Slice[] | undefined {
-  const { window, stream } = slice
+export function halveSlice(slice: Slice, minutes: readonly WallTime[]): readonly Slice[] | undefined {
+  const { window } = slice
   if (window === undefined) return undefined
-  const times = minutesWithin(window, rows, stream, timeZone).toSorted((a, b) => a - b)
+  const times = minutes.filter((at) => isIn(window, at)).toSorted((a, b) => a - b)
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
   const isCrowded = times.length > 1 && times.every((time) => time === middle)
   const around = isCrowded ? cutWindowAt(window, [middle - GAP, middle + GAP]) : []
@@ -129,17 +128,17 @@ export const mayBeTooLong = (error: unknown): boolean => isRefusedPage(error) ||
  * in the future, is refused, the slice is read again up to now. @throws `error` itself, or that of a day
  */
 export async function cutToServed(
-  { window, ...slice }: Slice,
-  { pages, mustEndNow }: SliceReading,
+  { slice, pages, mustEndNow }: SliceReading,
   error: unknown,
 ): Promise<readonly Slice[]> {
+  const { window } = slice
   if (!mayBeTooLong(error) || window === undefined) throw error
   const newest = (length: number): PageReading =>
     ofRange(pages, widen({ window: { from: window.to - length, to: window.to } }))
   let [served, refused] = [lengthAsked(1), window.to - window.from]
   const day = refused > served ? await fetchUnlessRefused(newest(served), 1, mayBeTooLong) : { refusal: error }
   if ('refusal' in day) {
-    if (await mustEndNow(Math.max(window.from, window.to - DAY), 0)) return [{ ...slice, window }]
+    if (await mustEndNow(Math.max(window.from, window.to - DAY), 0)) return [slice]
     throw day.refusal
   }
   while (refused - served > served / 8) {
@@ -147,7 +146,7 @@ export async function cutToServed(
     if ('refusal' in (await fetchUnlessRefused(newest(length), 1, mayBeTooLong))) refused = length
     else served = length
   }
-  return cutToLength(window, served, slice.stream).map((part) => partOf({ ...slice, window }, part))
+  return cutToLength(window, served, slice.stream).map((part) => partOf(slice, part))
 }
 
 /**

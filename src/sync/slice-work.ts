@@ -3,12 +3,12 @@ import type { Clock } from '../core/clock.ts'
 import type { Row } from '../core/column.ts'
 import type { Log } from '../core/log.ts'
 import type { ReportProgress } from '../core/outcome.ts'
-import type { CallContext, FetchPage, ListRequest } from '../core/page.ts'
-import type { Partition, Proof, Window } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
+import type { CallContext, FetchPage, ListRequest, RejectedItem } from '../core/page.ts'
+import type { Counts, Partition, Proof, Window } from '../core/slice.ts'
+import type { ChannelFacts, Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
+import type { SliceRecord } from '../ledger/slices/slices.ts'
 import type { Db } from '../store/database.ts'
-import type { WalkSummary } from './walk.ts'
 
 /** A unit of extraction: a range of a partition of a stream, or a whole list. */
 export interface Slice {
@@ -43,14 +43,59 @@ export interface Slice {
   readonly search?: { cuts: number; proven: number } | undefined
 }
 
+/** The totals from the answers of a walk. */
+export type Totals = NonNullable<SliceRecord['totals']>
+
+/** A row that is held back because its key may come more than once, with its item as JSON text. */
+export interface HeldRow {
+  readonly row: Row
+  readonly raw: string
+}
+
+/** The result of a walk, which is one reading of all pages of a slice. */
+export interface WalkSummary {
+  /** Undefined if the source gives no total. */
+  readonly totals: Totals | undefined
+  /** The number of items. */
+  readonly received: number
+  /** The number of different keys, or of all rows if they have no key. */
+  readonly distinct: number
+  readonly rejected: readonly RejectedItem[]
+  /** If rows have keys: unreadable items that also came on an earlier page, as the list moved or has two of them. */
+  readonly rejectedAgain: readonly RejectedItem[]
+  /** Rows whose key had already come in this walk, in the order of arrival. */
+  readonly repeated: readonly Row[]
+  /** The number of rows that share their key with an earlier row of their page; within one answer nothing can move. */
+  readonly repeatsOnPage: number
+  /** The rows that were held back, by key. Each key counts as one distinct row; the rows count nowhere else. */
+  readonly held: ReadonlyMap<string, readonly HeldRow[]>
+  readonly degraded: number
+  /** Fields that the spec does not name. */
+  readonly unknownFields: ReadonlySet<string>
+  readonly channelFacts: ChannelFacts | undefined
+  /** Declared fields that no item had, and declared fields that no row had in a readable form. */
+  readonly absentFields: ReadonlySet<string>
+  readonly unreadFields: ReadonlySet<string>
+}
+
 /** What a walk proves, with a reason if it is neither `verified` nor `unverifiable`. */
 export interface Verdict {
   readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
-  readonly reason: string | undefined
+  readonly reason?: string | undefined
   /** Whether the list did not change while it was read, yet some rows came twice and others did not come. */
   readonly isStill?: boolean
   /** False if it is `short` because the list kept moving, so that the number of missing rows is unknown. */
   readonly isAtRest?: boolean
+}
+
+/** What a reading proves in the end, compared with earlier ones and with what an operator has accepted. */
+export interface FullVerdict {
+  readonly proof: Verdict['proof'] | 'accepted' | 'failed'
+  readonly reason?: string | undefined
+  /** Whether surprisingly few rows were found, even if an earlier reading agrees. */
+  readonly isDrop?: boolean
+  readonly missingRows?: number
+  readonly acceptanceId?: string
 }
 
 /** The rows that a reading found at the source, by key (without the parts that the partition determines). */
@@ -62,22 +107,44 @@ export interface FoundRows {
 
 /** A slice that was read. The loader has its rows, except later rows of a key that came more than once. */
 export interface Extraction {
+  readonly kind: 'read'
   readonly summary: WalkSummary
   readonly verdict: Verdict
   readonly found: FoundRows
+  /** The minutes of all rows that came, also outside of the window; none for a whole list. */
+  readonly minutes: readonly WallTime[]
   /** Rows without an id from a short reading. They are written only if an operator has accepted the shortfall. */
   readonly unproven?: readonly Row[]
   /** For rows without an id, the number of rows on the largest page; undefined if there was only one page. */
   readonly pageSize?: number | undefined
   /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined if there are none. */
-  readonly title: string | undefined
+  readonly title?: string | undefined
 }
 
 /** A slice that was read, or that is cut into parts which must still be read. */
 export type ReadResult =
-  /** `rows` are the rows that came; only their times if they have a key. */
-  | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
+  | Extraction
   | { readonly kind: 'cut'; readonly parts: readonly Slice[]; readonly hasMoved?: boolean }
+
+/** A slice that has ended, with its results. */
+export interface EndedSlice {
+  readonly kind: 'ended'
+  readonly proof: Proof
+  /** The proofs of the other slices, if the ledger records the reading as several. */
+  readonly otherProofs?: readonly Proof[]
+  readonly counts: Partial<Counts>
+  /** Why the slice is not green; undefined if it is. */
+  readonly error: unknown
+  /** Undefined if the list was not read to its end. */
+  readonly found: FoundRows | undefined
+}
+
+/** A slice that was too large or not proven, and is read in parts. It covers nothing, but keyed rows may be written. */
+export interface CutSlice {
+  readonly kind: 'cut'
+  readonly parts: readonly Slice[]
+  readonly counts: Partial<Counts>
+}
 
 /** The dependencies that all slices of a run share. */
 export interface RunDeps {

@@ -3,8 +3,7 @@ import { describeError, type RunOutcome, type RunProblem, type StreamOutcome } f
 import { addCounts, type Counts, isGreen, noCounts, noSlices, type Proof, placeOf, proofs } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
-import type { EndedSlice } from './run-slice.ts'
-import type { Slice } from './slice-work.ts'
+import type { EndedSlice, Slice } from './slice-work.ts'
 
 /** The result of a run, before it is recorded. */
 export type RunResult = Pick<RunOutcome, 'status' | 'streams' | 'errors' | 'resumesAt'>

@@ -2,43 +2,9 @@ import type { Row } from '../core/column.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { jsonText } from '../core/text.ts'
-import type { SliceRecord } from '../ledger/slices/slices.ts'
+import { duplicateItem } from '../ledger/quarantine/quarantine.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
-
-/** The totals from the answers of a walk. */
-type Totals = NonNullable<SliceRecord['totals']>
-
-/** A row that is held back because its key may come more than once, with its item as JSON text. */
-export interface HeldRow {
-  readonly row: Row
-  readonly raw: string
-}
-
-/** The result of a walk, which is one reading of all pages of a slice. */
-export interface WalkSummary {
-  /** Undefined if the source gives no total. */
-  readonly totals: Totals | undefined
-  /** The number of items. */
-  readonly received: number
-  /** The number of different keys, or of all rows if they have no key. */
-  readonly distinct: number
-  readonly rejected: readonly RejectedItem[]
-  /** If rows have keys: unreadable items that also came on an earlier page, as the list moved or has two of them. */
-  readonly rejectedAgain: readonly RejectedItem[]
-  /** Rows whose key had already come in this walk, in the order of arrival. */
-  readonly repeated: readonly Row[]
-  /** The number of rows that share their key with an earlier row of their page; within one answer nothing can move. */
-  readonly repeatsOnPage: number
-  /** The rows that were held back, by key. Each key counts as one distinct row; the rows count nowhere else. */
-  readonly held: ReadonlyMap<string, readonly HeldRow[]>
-  readonly degraded: number
-  /** Fields that the spec does not name. */
-  readonly unknownFields: ReadonlySet<string>
-  readonly channelFacts: ChannelFacts | undefined
-  /** Declared fields that no item had, and declared fields that no row had in a readable form. */
-  readonly absentFields: ReadonlySet<string>
-  readonly unreadFields: ReadonlySet<string>
-}
+import type { HeldRow, Totals, WalkSummary } from './slice-work.ts'
 
 export type Walk = ReturnType<typeof startWalk>
 
@@ -53,21 +19,19 @@ export function startWalk(
 ) {
   const keyOf = rowKey(stream)
   const isKeyed = stream.identity === undefined
-  const held = new Map<string, HeldRow[]>()
+  const expected = expectedFields(stream)
   const keys = createKeySet()
+  const held = new Map<string, HeldRow[]>()
   const rejected: RejectedItem[] = []
   const rejectedAgain: RejectedItem[] = []
   const rejectedBefore = new Set<string>()
   const repeated: Row[] = []
   const unknownFields = new Set<string>()
-  const expected = expectedFields(stream)
   const [absentFields, unreadFields] = [new Set(expected), new Set(expected)]
+  const lists = { held, rejected, rejectedAgain, repeated, unknownFields, absentFields, unreadFields }
+  const counts = { received: 0, distinct: 0, repeatsOnPage: 0, degraded: 0 }
   let totals: Totals | undefined
   let channelFacts: ChannelFacts | undefined
-  let received = 0
-  let distinct = 0
-  let repeatsOnPage = 0
-  let degraded = 0
 
   /** Notes which of the declared fields an item has, and which of them are readable. */
   const noteFields = (item: unknown, unread: readonly string[]): void => {
@@ -75,11 +39,18 @@ export function startWalk(
     for (const field of unreadFields)
       if (Object.hasOwn(Object(item), field) && !unread.includes(field)) unreadFields.delete(field)
   }
+  /** Holds a row back. @returns whether its key has already come */
+  const hold = (key: string, heldRow: HeldRow): boolean => {
+    const rows = held.get(key) ?? []
+    held.set(key, rows)
+    keys.add(key)
+    return rows.push(heldRow) > 1
+  }
   return {
     /** Reads a page; returns the rows whose keys are new in this walk and not held back. */
     add: (page: Page): readonly Row[] => {
       totals = addTotal(totals, page.total)
-      received += page.items.length
+      counts.received += page.items.length
       const fresh: Row[] = []
       const rejectedHere: RejectedItem[] = []
       const keysHere = new Set<string>()
@@ -92,23 +63,18 @@ export function startWalk(
           list.push(read)
           continue
         }
+        const { row } = read
         for (const field of read.unknownFields) unknownFields.add(field)
         channelFacts = completeFacts(channelFacts, stream, item)
-        const key = keyOf(read.row)
-        if (keysHere.has(key)) repeatsOnPage++
+        const key = keyOf(row)
+        if (keysHere.has(key)) counts.repeatsOnPage++
         keysHere.add(key)
-        if (repeatedKeys.has(key)) {
-          const rows = held.get(key) ?? []
-          held.set(key, rows)
-          rows.push({ row: read.row, raw: jsonText(item) })
-          if (rows.length > 1) continue
-          keys.add(key)
-        } else if (isKeyed && !keys.add(key)) {
-          repeated.push(read.row)
-          continue
-        } else fresh.push(read.row)
-        distinct++
-        if (unread.length > 0) degraded++
+        const isHeld = repeatedKeys.has(key)
+        const isAgain = isHeld ? hold(key, { row, raw: jsonText(item) }) : isKeyed && !keys.add(key)
+        if (!isHeld) (isAgain ? repeated : fresh).push(row)
+        if (isAgain) continue
+        counts.distinct++
+        if (unread.length > 0) counts.degraded++
       }
       rejected.push(...rejectedHere)
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)
@@ -120,21 +86,7 @@ export function startWalk(
         const read = readItem(item, page)
         return read.kind === 'rejected' ? rejectedBefore.has(read.raw) : keys.has(keyOf(read.row))
       }).length,
-    summary: (): WalkSummary => ({
-      totals,
-      received,
-      distinct,
-      rejected,
-      rejectedAgain,
-      repeated,
-      repeatsOnPage,
-      held,
-      degraded,
-      unknownFields,
-      channelFacts,
-      absentFields,
-      unreadFields,
-    }),
+    summary: (): WalkSummary => ({ totals, channelFacts, ...counts, ...lists }),
     /** The keys of this walk, without the parts that the partition determines. */
     keys,
   }
@@ -187,6 +139,31 @@ export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
 export function rowKey(stream: Stream): (row: Row) => string {
   const column = rowKeyColumn(stream)
   return (row) => String(row[column])
+}
+
+/** The freshest row of each key that was held back. The order of arrival does not matter. */
+export function freshestOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
+  return [...held.values()].flatMap((rows) => freshestFirst(stream, rows).slice(0, 1)).map(({ row }) => row)
+}
+
+/** The other rows of each key that was held back, for quarantine. */
+export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
+  const path = keyField(stream)
+  return [...held.values()].flatMap((rows) => {
+    const [, ...others] = freshestFirst(stream, rows)
+    return others.map(({ raw }) => duplicateItem(raw, path, rows.length))
+  })
+}
+
+/** The source field of the key column. */
+export function keyField(stream: Stream): string {
+  const source = stream.columns[rowKeyColumn(stream)]?.source
+  return source?.kind === 'field' ? source.field : ''
+}
+
+function freshestFirst({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly HeldRow[] {
+  const freshness = ({ row, raw }: HeldRow) => [String(row[freshnessColumn ?? ''] ?? ''), raw].join('\u0000')
+  return rows.toSorted((a, b) => (freshness(a) < freshness(b) ? 1 : -1))
 }
 
 /** A set of keys that holds their hashes: 10 bytes per key, where a set of strings takes 100. */

@@ -127,23 +127,20 @@ export function minuteOfItem(raw: string, { columns, timeColumns }: Stream, time
   return undefined
 }
 
-/** The minutes of those rows that lie in a window, by their first time. */
-export function minutesWithin(
-  { from, to }: Window,
-  rows: readonly Row[],
-  { timeColumns: [name = ''] }: Stream,
-  timeZone: string,
-): readonly WallTime[] {
-  return rows.flatMap((row) => minuteOf(row[name], timeZone) ?? []).filter((at) => at >= from && at < to)
+/** The minutes of rows by their first time, without those of rows that have none. */
+export function minutesOf(rows: readonly Row[], { timeColumns }: Stream, timeZone: string): readonly WallTime[] {
+  return rows.flatMap((row) => minuteOf(row[timeColumns[0] ?? ''], timeZone) ?? [])
+}
+
+/** Whether a time lies in a window. */
+export function isIn({ from, to }: Window, at: WallTime): boolean {
+  return at >= from && at < to
 }
 
 /** Whether a row has its first time, and all its times lie in a window, so that filters by any of them return it. */
 export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))
-  return (
-    minutes[0] !== undefined &&
-    minutes.every((minute) => minute === undefined || (minute >= window.from && minute < window.to))
-  )
+  return minutes[0] !== undefined && minutes.every((minute) => minute === undefined || isIn(window, minute))
 }
 
 /**

@@ -9,7 +9,7 @@ import { countPartRows, readMissedRows } from '../../store/load/table-part.ts'
 import type { CallMeter } from '../page-reading.ts'
 import { mayBeTooLong } from '../slice-parts.ts'
 import type { RunDeps } from '../slice-work.ts'
-import { claimableUntil, cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
+import { claimableUntil, cutWindowAt, isIn, isOfDay, minuteOfItem } from '../windows.ts'
 import { compareRange, mayStillChange, timesOf } from './compare-range.ts'
 import { type AuditTask, askTotal, type Comparison, mergeComparisons, noComparison } from './comparison.ts'
 
@@ -168,7 +168,7 @@ async function countRows(window: Window | undefined, { stream, partition, minute
   const rows = await (window ? countPartRows : countUntimed)(deps.db, part)
   const quarantined = minutes.filter((minute) => {
     if (window === undefined || minute === undefined) return window === minute
-    return minute >= window.from && minute < window.to
+    return isIn(window, minute)
   }).length
   return { rows: rows + quarantined, quarantined }
 }

@@ -1,17 +1,16 @@
 import type { Row } from '../../core/column.ts'
-import { noCounts, placeOf, type Window } from '../../core/slice.ts'
+import { placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine/quarantine.ts'
 import { readLastReading } from '../../ledger/slices/slices.ts'
 import { findUnknownKeys } from '../../store/load/audit-part.ts'
 import { findAbsent, rowKeyColumn, type TablePart } from '../../store/load/table-part.ts'
-import type { BatchLoader } from '../batch-loader.ts'
 import { isConclusive } from '../judge-walk.ts'
 import { type CallMeter, openReading } from '../page-reading.ts'
 import { extractSlice } from '../run-slice.ts'
 import type { Extraction, RunDeps, Slice } from '../slice-work.ts'
-import { claimableUntil, lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
+import { claimableUntil, isIn, lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
 import type { Difference } from './comparison.ts'
 
 /** A range to compare row by row. */
@@ -102,7 +101,7 @@ function extendToNow(range: ComparedRange, deps: RunDeps): Window | undefined {
 /** Whether a row has a time in the window, or no readable time. */
 function touches(row: Row, { window, stream }: ComparedRange, timeZone: string): boolean {
   const minutes = stream.timeColumns.flatMap((name) => minuteOf(row[name], timeZone) ?? [])
-  return window === undefined || minutes.length === 0 || minutes.some((at) => at >= window.from && at < window.to)
+  return window === undefined || minutes.length === 0 || minutes.some((at) => isIn(window, at))
 }
 
 /** Leaves out rows that came into being after their minute was last read. The next sync brings them. */
@@ -183,20 +182,19 @@ function withheldBy({ verdict, summary }: Extraction): number {
  */
 async function readRange(whole: Slice, deps: RunDeps, meter: CallMeter, take: (rows: readonly Row[]) => Promise<void>) {
   const nothing = async () => {}
-  const writes = { flush: nothing, finish: nothing, drain: nothing, expectNew: () => {} }
-  const loader: BatchLoader = { add: take, ...writes, counts: () => noCounts }
+  const loader = { add: take, flush: nothing, drain: nothing, expectNew: () => {} }
   const pending = [whole]
   const readings: Extraction[] = []
   let isCutAsMoving = false
   for (let slice = pending.pop(); slice !== undefined; slice = pending.pop()) {
-    const extracted = await extractSlice(slice, openReading(slice, deps, meter), deps, loader)
+    const extracted = await extractSlice(openReading(slice, deps, meter), loader)
     if (extracted.kind === 'cut') {
       pending.push(...extracted.parts)
       isCutAsMoving ||= extracted.hasMoved === true
       continue
     }
-    await take(extracted.extraction.unproven ?? [])
-    readings.push(extracted.extraction)
+    await take(extracted.unproven ?? [])
+    readings.push(extracted)
   }
   return { readings, isCutAsMoving }
 }
