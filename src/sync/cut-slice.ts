@@ -24,11 +24,8 @@ const MAX_HELD_TEXT = 4_000_000
  * The number of pages above which a slice is cut. It is smaller, even less than one, if long rows are held in memory.
  * @param rows the rows of its first page, which show how much text a page has
  */
-export function mostPagesUncut(
-  { isCounted, identity }: Stream,
-  pagesPerSlice: number,
-  rows: readonly Row[] = [],
-): number {
+export function mostPagesUncut(stream: Stream, pagesPerSlice: number, rows: readonly Row[] = []): number {
+  const { isCounted, identity } = stream
   const most = pagesPerSlice * (isCounted ? COUNTED_FACTOR : 1)
   const text = identity === undefined ? 0 : rows.reduce((sum, row) => sum + Object.values(row).join('').length, 0)
   return TOLERANCE * (text === 0 ? most : Math.min(most, MAX_HELD_TEXT / text))

@@ -60,7 +60,7 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
       continue
     }
     await requireFields(reading, readableOf(walk.summary()))
-    const judged = judgeTogether(walk.summary(), all, attempt, slice)
+    const judged = judgeTogether(walk.summary(), all, attempt, slice.window !== undefined)
     const { verdict, needed } = judged
     if (refused && judged.isUntrue && !exceedsTotal(walk.summary())) throw refused.refusal
     const parts = isConclusive(verdict) ? undefined : await cutUnproven(slice, walk, judged, attempt)

@@ -99,12 +99,7 @@ export interface AllWalks {
 }
 
 /** Judges a walk together with the earlier ones, and adds it to `all`. */
-export function judgeTogether(
-  end: KeyedWalkSummary,
-  all: AllWalks,
-  attempt: number,
-  { window }: Pick<Slice, 'window'>,
-) {
+export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: number, isWindow: boolean) {
   const { totals, received, distinct, repeatsOnPage, held, keys, count, largest } = end
   const { previous, beyondTotal } = all
   const isUntrue = beyondTotal > (totals?.largest ?? 0)
@@ -129,7 +124,7 @@ export function judgeTogether(
   const isSure = isMoreThanTotal
     ? isSameElsewhere || largest === received
     : repeatsOnPage === 0 || attempt >= MAX_READINGS
-  const isProvable = window !== undefined || isMoreThanTotal
+  const isProvable = isWindow || isMoreThanTotal
   const isWhole = isProvable && all.isStill && !isUntrue && isSure && missingRows(needed, all, end) === 0
   const verdict: Verdict = isWhole ? { proof: 'verified' } : ofWalk
   return { verdict, ofWalk, isUntrue, announced, needed }

@@ -32,10 +32,8 @@ export interface ListReading {
  * @param mostPages how many pages may be held; a longer list is not read further
  * @throws LivehouseError `paging.ignored` if every page repeats page 1, or one page comes again and again; `api.…`
  */
-export async function readBareList(
-  { pages: reading, reportPage }: SliceReading,
-  mostPages: number,
-): Promise<ListReading> {
+export async function readBareList(sliceReading: SliceReading, mostPages: number): Promise<ListReading> {
+  const { pages: reading, reportPage } = sliceReading
   const { stream } = reading.list
   const pages: Page[] = []
   const texts = new Set<string>()
@@ -196,10 +194,8 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
  * of a missing one it is the same, whatever number is echoed; only the rows show that (`compareReadings`). All pages
  * must have the same headers. More rows than the total disprove it; a list that may be cut is then not read further.
  */
-export async function readCountedList(
-  { pages: reading, reportPage }: SliceReading,
-  mayBeCut: boolean,
-): Promise<ListReading> {
+export async function readCountedList(sliceReading: SliceReading, mayBeCut: boolean): Promise<ListReading> {
+  const { pages: reading, reportPage } = sliceReading
   const pages: Page[] = []
   const doubts: string[] = []
   let received = 0

@@ -127,10 +127,8 @@ export const mayBeTooLong = (error: unknown): boolean => isRefusedPage(error) ||
  * twice as much each time, until the longest range that is served is known to an eighth. If only the end of the range,
  * in the future, is refused, the slice is read again up to now. @throws `error` itself, or that of a day
  */
-export async function cutToServed(
-  { slice, pages, mustEndNow }: SliceReading,
-  error: unknown,
-): Promise<readonly Slice[]> {
+export async function cutToServed(reading: SliceReading, error: unknown): Promise<readonly Slice[]> {
+  const { slice, pages, mustEndNow } = reading
   const { window } = slice
   if (!mayBeTooLong(error) || window === undefined) throw error
   const newest = (length: number): PageReading =>
@@ -154,11 +152,8 @@ export async function cutToServed(
  * a half that has the same total, until two halves together have more, which shows the limit, or each has fewer.
  * @returns undefined if the total is true, or all rows lie within the shortest window
  */
-export async function findBound(
-  { from, to }: Window,
-  total: number,
-  pages: PageReading,
-): Promise<WallTime | undefined> {
+export async function findBound(window: Window, total: number, pages: PageReading): Promise<WallTime | undefined> {
+  const { from, to } = window
   if (to - from <= MIN_WINDOW) return undefined
   const middle = cutTime({ from: floorToMinute(from), to }, floorToMinute((from + to) / 2))
   // The halves are a second apart, so that no row is in both, even if ranges include both ends.
@@ -168,7 +163,7 @@ export async function findBound(
   const sum = olderRows + newerRows
   if (sum > total) {
     // A live list may have grown meanwhile. A service that counts whole days, or everything, counts any part alike.
-    const isLive = sum <= (await countIn({ from, to }, pages))
+    const isLive = sum <= (await countIn(window, pages))
     return isLive || total === (await countIn({ from, to: from + MINUTE }, pages)) ? undefined : middle
   }
   const fullHalf = newerRows === total ? newer : olderRows === total ? older : undefined

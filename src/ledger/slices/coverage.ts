@@ -49,12 +49,8 @@ function toWindows({ partition, ranges }: { readonly partition: string; readonly
 }
 
 /** What the landed slices of a filter cover, by partition. */
-export async function readCovered(
-  db: Db,
-  stream: string,
-  partitions: readonly string[],
-  { backfillId, begunSince }: CoverageFilter,
-) {
+export async function readCovered(db: Db, stream: string, partitions: readonly string[], filter: CoverageFilter) {
+  const { backfillId, begunSince } = filter
   if (backfillId === undefined && begunSince === undefined) {
     const states = ops(db).selectFrom('latest_readings').select(['partition', 'covers as ranges'])
     const ofStream = states.where('stream', '=', stream).where('partition', '=', anyOf(partitions))
