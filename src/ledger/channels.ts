@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { ChannelFacts } from '../core/stream.ts'
 import type { Database, Db } from '../store/database.ts'
-import { now, ops, type Statement } from './ops.ts'
+import { now, ops } from './ops.ts'
 
 /** On how many days the service must not know a channel before it is gone. A day counts once, however many runs ask. */
 export const DAYS_UNTIL_GONE = 3
@@ -175,12 +175,14 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
 }
 
 /** Writes what the service says about a channel. A null leaves the stored value. */
-export function updateChannel(db: Db, channelId: string, { name, adminId }: ChannelFacts, runId: string): Statement {
+export async function updateChannel(db: Db, channelId: string, given: ChannelFacts, runId: string): Promise<void> {
+  const { name, adminId } = given
   const facts = { ...(name !== null && { name }), ...(adminId !== null && { adminId }) }
   const names = (['name', 'adminId'] as const).filter((each) => each in facts)
-  return ops(db)
+  await ops(db)
     .updateTable('livehouse.channels')
     .set({ ...facts, runId, changedAt: now })
     .where('channelId', '=', channelId)
     .where((eb) => eb.or(names.map((each) => eb(each, 'is distinct from', facts[each] ?? null))))
+    .execute()
 }

@@ -25,11 +25,6 @@ export function ops(db: Db): Kysely<Ops> {
 
 const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })
 
-/** A statement whose result nobody needs. */
-export interface Statement {
-  readonly execute: () => Promise<unknown>
-}
-
 /** How many rows one statement writes: far below the limit of 65,535 parameters. */
 export const ROWS_A_STATEMENT = 1000
 

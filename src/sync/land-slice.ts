@@ -110,13 +110,10 @@ export async function landSlice(
     const origin = { ...name, runId, seenAt: at, timeZone, requestWindow: widen(slice) }
     // An unreadable item that did not come again is gone from the source, unless the answer is empty.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
-    const statements = [
-      recordSlices(trx, records),
-      mayResolve ? resolveAbsent(trx, origin, summary.rejected, { isDaily: isOfDay(stream) }) : undefined,
-      recordPresentFields(trx, slice, summary, earlier),
-      channelFacts && partition.channel ? updateChannel(trx, partition.channel, channelFacts, runId) : undefined,
-    ]
-    for (const statement of statements) await statement?.execute()
+    await recordSlices(trx, records)
+    if (mayResolve) await resolveAbsent(trx, origin, summary.rejected, { isDaily: isOfDay(stream) })
+    await recordPresentFields(trx, slice, summary, earlier)
+    if (channelFacts && partition.channel) await updateChannel(trx, partition.channel, channelFacts, runId)
   })
   return landing
 }

@@ -4,7 +4,6 @@ import type { LogFields } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import { type Counts, isGreen, type Proof, placeOf, sliceName, type Window } from '../core/slice.ts'
 import { withoutPhones } from '../core/text.ts'
-import type { Statement } from '../ledger/ops.ts'
 import { isDuplicate, quarantineItems } from '../ledger/quarantine/quarantine.ts'
 import { type EarlierReadings, recordFields, recordMissingFields } from '../ledger/slices/earlier-readings.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
@@ -74,7 +73,7 @@ export function openSliceLog(slice: Slice, deps: RunDeps, meter: CallMeter) {
     /** Records why the slice failed, if that can be written. @returns the error that the slice ends with */
     recordFailure: async (error: unknown, extraction?: Extraction): Promise<unknown> => {
       const failed = record({ proof: 'failed', reason: messageOf(error) }, extraction, slice.covers)
-      return await writeFailure(error, async (trx) => void (await recordSlices(trx, [failed]).execute()))
+      return await writeFailure(error, async (trx) => await recordSlices(trx, [failed]))
     },
     /** Reports that the slice continues later: a call was refused, the list moved, or the day's calls are spent. */
     wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields): void => {
@@ -128,15 +127,15 @@ async function quarantineRejected(
 }
 
 /** Records, in the transaction of its rows, the fields that a reading had and that the ledger lacks so far. */
-export function recordPresentFields(
+export async function recordPresentFields(
   db: Db,
   slice: Slice,
   { received, absentFields }: ReadSoFar,
   { presentFields }: EarlierReadings,
-): Statement | undefined {
+): Promise<void> {
   const isNew = (field: string) => !absentFields.has(field) && !presentFields.includes(field)
   const fields = received === 0 ? [] : expectedFields(slice.stream).filter(isNew)
-  return fields.length === 0 ? undefined : recordFields(db, placeOf(slice), fields)
+  if (fields.length > 0) await recordFields(db, placeOf(slice), fields)
 }
 
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>

@@ -53,7 +53,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     const verdict = await judge(work)
     const record = recordOf(log.record(verdict, undefined, work.state.covers), work.upToNow(), deps)
     await loader.finish(async (trx) => {
-      await recordSlices(trx, [record]).execute()
+      await recordSlices(trx, [record])
       await closeOpenSlices(trx, isAt(place))
     })
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason))
@@ -156,7 +156,7 @@ async function commit(page: ReadPage, work: Work): Promise<void> {
   work.state = { ...addPage(work.state, slice, page, deps.timeZone), readAt: new Date(deps.clock.now()) }
   await work.loader.finish(async (trx) => {
     await saveOpenSlice(trx, work.place, work.upToNow())
-    await recordPresentFields(trx, slice, read, earlier)?.execute()
+    await recordPresentFields(trx, slice, read, earlier)
   })
 }
 

@@ -40,9 +40,9 @@ test('two first slices of a partition that land at the same time both count', as
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: AT })
   const [from, middle, to] = [minute('2026-11-01 00:00'), minute('2026-11-02 00:00'), minute('2026-11-03 00:00')]
   await using first = await openTransaction(db)
-  await recordSlices(first, [makeSlice(runId, { from, to: middle })]).execute()
+  await recordSlices(first, [makeSlice(runId, { from, to: middle })])
   const second = db.transaction().execute(async (trx) => {
-    await recordSlices(trx, [makeSlice(runId, { from: middle, to })]).execute()
+    await recordSlices(trx, [makeSlice(runId, { from: middle, to })])
   })
   await untilBlocked(db, sql`true`)
   await first.commit().execute()

@@ -4,7 +4,7 @@ import type { RejectedItem } from '../../core/page.ts'
 import { formatRanges, type Place, type Window } from '../../core/slice.ts'
 import { formatWallDate, wallTimeAt } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
-import { isAt, ops, ROWS_A_STATEMENT, type Row, type Statement } from '../ops.ts'
+import { isAt, ops, ROWS_A_STATEMENT, type Row } from '../ops.ts'
 import { selectLandedBefore } from '../slices/slices.ts'
 
 type QuarantinedItem = Omit<RejectedItem, 'kind'>
@@ -69,15 +69,15 @@ export async function quarantineItems(
  * for; an item with no range left is resolved. Call it in the transaction of the reading's last rows. `isDaily`: rows
  * belong to the day on which they are read, so only items last seen on this day of the service are resolved.
  */
-export function resolveAbsent(
+export async function resolveAbsent(
   trx: Db,
   { seenAt, timeZone, requestWindow, ...place }: QuarantineOrigin,
   itemsOfReading: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
-): Statement {
+): Promise<void> {
   const range = formatRanges(requestWindow ? [requestWindow] : [])
   const today = formatWallDate(wallTimeAt(seenAt.getTime(), timeZone))
-  return ops(trx)
+  await ops(trx)
     .updateTable('quarantine')
     .where(isAt(place))
     .where('resolvedAt', 'is', null)
@@ -97,6 +97,7 @@ export function resolveAbsent(
       }),
     )
     .where((eb) => eb.not(isAmong(itemsOfReading)))
+    .execute()
 }
 
 /** SHA-256 of an item's JSON text, in hex. */

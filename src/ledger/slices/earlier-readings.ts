@@ -1,7 +1,7 @@
 import { jsonBuildObject } from 'kysely/helpers/postgres'
 import { formatWindow, type Place, parseRange, parseRanges, type Window } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
-import { isAt, ops, type Statement } from '../ops.ts'
+import { isAt, ops } from '../ops.ts'
 import { selectWaiting } from '../quarantine/quarantine.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
 
@@ -134,8 +134,8 @@ function selectKnownFields(db: Db, place: Place) {
 }
 
 /** Records the fields of items, and that they are no longer missing. @param fields at least one */
-export function recordFields(db: Db, place: Place, fields: readonly string[]): Statement {
-  return ops(db)
+export async function recordFields(db: Db, place: Place, fields: readonly string[]): Promise<void> {
+  await ops(db)
     .insertInto('known_fields')
     .values(fields.map((field) => ({ ...place, field })))
     .onConflict((conflict) =>
@@ -144,6 +144,7 @@ export function recordFields(db: Db, place: Place, fields: readonly string[]): S
         .doUpdateSet({ missingSince: null, acceptedAt: null, reason: null })
         .where('known_fields.missingSince', 'is not', null),
     )
+    .execute()
 }
 
 /** Records that no item of a slice had these fields. */

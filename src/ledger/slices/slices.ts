@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { formatWindow, isGreen, type Partition, type Place, partitionKey, type Window } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
-import { isAt, ops, type Row, type Statement } from '../ops.ts'
+import { isAt, ops, type Row } from '../ops.ts'
 
 /** One reading, as the ledger records it. */
 export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'proof' | 'startedAt' | 'finishedAt'> {
@@ -33,7 +33,7 @@ export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'p
 }
 
 /** Records slices. Run it in the transaction of their last rows, so that coverage never runs ahead of the rows. */
-export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement {
+export async function recordSlices(db: Db, slices: readonly SliceRecord[]): Promise<void> {
   const rows = slices.map(({ partition, window, covers, settled, totals, error, ...slice }) => ({
     ...slice,
     partition: partitionKey(partition),
@@ -48,7 +48,7 @@ export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement 
     largestTotal: totals?.largest,
     error: error ?? null,
   }))
-  return ops(db).insertInto('slices').values(rows)
+  await ops(db).insertInto('slices').values(rows).execute()
 }
 
 /** Whether a whole list has landed in this partition since an instant. */
