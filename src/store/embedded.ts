@@ -65,9 +65,8 @@ export async function isEmbeddedRunning(dataDir: string): Promise<boolean> {
 /**
  * Starts the server, unless another process of this machine is doing so: of two that both remove a stale lock file, one
  * might remove the new file of the other's server. An abstract socket (unix(7), at most 107 bytes) serves as the lock,
- * as it is free again when its process is gone. Only Linux has these; elsewhere every process starts the server. All
- * failures but the last are ignored: the caller checks whether a server answers.
- * @returns whether it tried @throws db.embedded
+ * as it is free again when its process is gone. Only Linux has these; elsewhere every process starts the server.
+ * @returns whether it tried; the caller checks whether a server answers @throws db.embedded if the last start failed
  */
 async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<boolean> {
   await using lock = createServer((socket) => socket.destroy())
@@ -86,7 +85,8 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   const isLast = earlierStarts >= MAX_STARTS - 1
   const lastCommand = isLast ? '' : ((await readServerFile(home, 'postmaster.opts')) ?? '')
   const port = /"-p" "(\d+)"/.exec(lastCommand)?.[1] ?? randomInt(...PORTS)
-  const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories=''`
+  // Nothing rotates the log, to which each checkpoint, every five minutes, would add two lines.
+  const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories='' -c log_checkpoints=off`
   const args = ['start', '-w', '-D', home.pgdata, '-l', join(home.pgdata, LOG_FILE), '-o', settings]
   const { exitCode } = await runProgram(home, join(programs, 'pg_ctl'), args, { signal, isDaemonStarter: true })
   if (exitCode === 0 || !isLast) return true
