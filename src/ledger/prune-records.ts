@@ -27,15 +27,15 @@ export const REFERRING_TABLES: readonly string[] = [
 const RETENTION_DAYS = 400
 
 /**
- * Deletes records that are older than `RETENTION_DAYS` by this machine's clock and by the database's: ended job runs,
- * closed backfills, cleared alerts, uses of ended acceptances, days of the call budget, and runs that nothing names.
- * Slices (see `pruneSlices`) and quarantine are not touched.
+ * Deletes records that are older than `RETENTION_DAYS` by this machine's clock and by the database's: job runs, also
+ * those of killed processes, closed backfills, cleared alerts, uses of ended acceptances, days of the call budget, and
+ * runs that nothing names. Slices (see `pruneSlices`) and quarantine are not touched.
  */
 export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()
   const before = new Date(Math.min(now.getTime(), databaseNow.getTime()) - RETENTION_DAYS * DAY * 1000)
   // Runs of jobs come first, as they refer to runs.
-  await ops(db).deleteFrom('job_runs').where('status', '!=', 'running').where('startedAt', '<', before).execute()
+  await ops(db).deleteFrom('job_runs').where('startedAt', '<', before).execute()
   await deleteUses(db, before)
   const backfills = ops(db).deleteFrom('backfills as old').where('status', '!=', 'open')
   const isUnused = isUnreferenced(['slices', 'open_slices'], 'backfill_id')
