@@ -21,7 +21,7 @@ export const MAX_ROWS_UNCUT = 2
  *
  * @returns pages with their numbers from 1; `lastPage` is the expected number of pages
  * @param countKnown counts the items of a page that were on pages yielded before
- * @throws LivehouseError `paging.ignored` if page 2 repeats page 1; `api.…` of a call, also of a page behind the
+ * @throws LivehouseError `paging.ignored` if page 2 repeats page 1 twice; `api.…` of a call, also of a page behind the
  * announced end if more rows may follow there: more came than were announced, and the last page is as long as any
  */
 export async function* readPages(reading: PageReading, countKnown: (page: Page) => number) {
@@ -90,8 +90,8 @@ async function isFirstAgain(reading: PageReading, page: Page, first: Page): Prom
   const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
   const isSame = ({ items }: Page) => areSameItems(reading.list.stream, page.items, items)
   if (!mayShow || page.total !== first.total || !isSame(first)) return false
-  // If rows of a whole page have just moved to the front, page 1 holds others by now.
-  return isSame(await fetchByNumber(reading, 1))
+  // Rows of a whole page may just have moved to the front of page 1, or a single answer may be wrong.
+  return isSame(await fetchByNumber(reading, 1)) && isSame(await fetchByNumber(reading, 2))
 }
 
 /** Reads the first pages of a moving list until one has no new key, so that rows that moved to the front land too. */
@@ -128,11 +128,10 @@ export function pageIgnored(
   number = 2,
   earlier = 1,
 ): LivehouseError {
-  const call = describeList(list)
   const echo = echoedPage === undefined ? '' : `, and calls itself page ${echoedPage}`
   const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
   const repair = `Nothing beyond page ${earlier} can be read; ask the service's support.`
-  const message = `${call}: the service ignores the page parameter: ${evidence}. ${repair}`
+  const message = `${describeList(list)}: the service ignores the page parameter: ${evidence}. ${repair}`
   return new LivehouseError('paging.ignored', message, {})
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import type { FetchPage } from '../../src/core/page.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
+import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import {
   changedRows,
   changingTotal,
@@ -111,9 +111,9 @@ test.each([
   expect(await readQuarantine(effect, small)).toEqual([['"stray"', false]])
 })
 
-function breakVisitors(effect: FaultEffect): void {
+function breakVisitors(effect: FaultEffect, calls: Pick<Fault, 'page' | 'times'> = {}): void {
   const [channelId = ''] = pipeline.emulator.channelIds
-  pipeline.emulator.faults.push({ effect, endpoint: 'visitorList', channelId })
+  pipeline.emulator.faults.push({ effect, endpoint: 'visitorList', channelId, ...calls })
 }
 
 test.each([
@@ -174,9 +174,14 @@ test.each([
   ['of one row that says so', 1],
 ])('an ignored page %s of a list with a total is an error, not page 1 over and over', async (_, pageSize) => {
   breakVisitors(ignoredPage(pageSize === 1))
-  const before = pipeline.emulator.calls.length
   const result = await pipeline.sync({ streams: ['visitors'], pageSize })
   expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'paging.ignored' }] })
   // Only the pages requested ahead, and not ten readings of the list.
-  expect(pipeline.emulator.calls.length - before).toBeLessThan(100)
+  expect(pipeline.emulator.calls.length).toBeLessThan(100)
+})
+
+test('page 1 in place of page 2 in a single answer is no ignored page: the list is read again', async () => {
+  breakVisitors(ignoredPage(), { page: 2, times: 1 })
+  expect(await pipeline.sync({ streams: ['visitors'], pageSize: 25 })).toMatchObject({ status: 'ok' })
+  await pipeline.expectTruth(['visitors'])
 })
