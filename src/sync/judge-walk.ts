@@ -7,6 +7,7 @@ import { countEarlierRows, findAbsent, rowKeyColumn } from '../store/load/table-
 import type { SliceReading } from './page-reading.ts'
 import type { Extraction, FullVerdict, RunDeps, Slice, Verdict, WalkSummary } from './slice-work.ts'
 import { declaredText, type KeySet } from './walk.ts'
+import { isOfDay } from './windows.ts'
 
 /** The number of different items that a walk brought. */
 export function accountedFor({ distinct, rejected }: Pick<WalkSummary, 'distinct' | 'rejected'>): number {
@@ -194,10 +195,11 @@ export async function compareWithEarlier(
   const came = accountedFor(summary)
   const isFewer = isDrop(came, announced)
   const [count, expected] = isFewer ? [came, announced] : [found.count, Math.max(before, inserted)]
-  if (!isDrop(count, expected)) return verdict
+  const isFewRows = (rows: number) => isDrop(rows, expected) || (rows <= 0 && expected > 0 && isOfDay(stream))
+  if (!isFewRows(count)) return verdict
   // The visits of viewers who stay may end after the window by now, and yet have come.
   const absent = isFewer ? undefined : await findAbsent(db, part, found.has)
-  if (absent && !isDrop(expected - absent.length, expected)) return verdict
+  if (absent && !isFewRows(expected - absent.length)) return verdict
   const now = new Date(clock.now())
   // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / MIN_SHARE, now }

@@ -155,6 +155,16 @@ describe('a surprise drop', () => {
     expect(await pipeline.sync({ streams: ['visitors'] })).toMatchObject({ status: 'partial' })
   })
 
+  test('is every empty snapshot of a day, because no later day repairs it', async () => {
+    const { managers } = pipeline.emulator.world
+    for (const row of managers.rows.slice(3)) managers.remove(row)
+    const read = async () => (await pipeline.sync({ streams: ['manager_usage'] })).status
+    const before = await read()
+    pipeline.clock.passHours(24)
+    pipeline.emulator.faults.push({ effect: noRows(), endpoint: 'managersUsage', times: 1 })
+    expect([before, await read(), await read()]).toEqual(['ok', 'partial', 'ok'])
+  })
+
   test('is not confirmed by an empty answer that came before a fuller reading, even a short one', async () => {
     const read = async (effect: FaultEffect) => {
       pipeline.clock.passHours(2)
