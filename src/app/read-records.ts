@@ -45,18 +45,14 @@ export type ShownChannel = Omit<ChannelState, 'state'> & { readonly state: Chann
  */
 export async function listChannels(db: Db | undefined, configured: readonly ChannelSetting[]) {
   const recorded = db === undefined ? new Map<string, ChannelState>() : await readChannelStates(db)
+  const unread = { name: null, state: 'new', lastLandedAt: null, visitors: 0, watchRecords: 0 } as const
   const ids = new Set(configured.map(({ channelId }) => channelId))
   const current = configured.map(({ channelId, label, group, isTest }): ShownChannel => {
-    const { state, ...record } = recorded.get(channelId) ?? newChannel(channelId)
+    const { state, ...record } = recorded.get(channelId) ?? { channelId, ...unread }
     return { ...record, label, group, isTest, state: state === 'retired' ? 'new' : state }
   })
   const former = [...recorded.values()].filter(({ channelId }) => !ids.has(channelId))
   return [...current, ...former.map((channel): ShownChannel => ({ ...channel, state: 'retired' }))]
-}
-
-function newChannel(channelId: string): ShownChannel {
-  const nothing = { name: null, label: null, group: null, isTest: false, lastLandedAt: null }
-  return { channelId, ...nothing, state: 'new', visitors: 0, watchRecords: 0 }
 }
 
 /** Quarantined items by stream and reason, and the zone of their times. @param names of streams; all if undefined */
