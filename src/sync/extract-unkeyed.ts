@@ -12,7 +12,7 @@ import type { ListReading } from './read-list.ts'
 import { isUnchanged, largestPage, readBareList, readCountedList, sizeOfReading } from './read-list.ts'
 import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
 import type { Extraction, PageReading, Verdict, WalkSummary } from './slice-work.ts'
-import { declaredText, startWalk } from './walk.ts'
+import { declaredText, rejectStrays, rowsOf, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf, minutesOf } from './windows.ts'
 
 /**
@@ -97,21 +97,18 @@ export async function extractUnkeyed(
 }
 
 /** Reads the items of a list into rows. `sliceRows`: those of the window; `title`: the headers as JSON text. */
-async function readRows({ slice, deps, ...reading }: SliceReading, identity: RowIdentity, pages: readonly Page[]) {
-  const { stream, window } = slice
-  const walk = startWalk(stream, reading.readItem)
-  const rows: Row[] = []
-  for (const page of pages) {
-    const fresh = walk.add(page)
-    await reading.requireFiltered(fresh)
-    for (const row of fresh) rows.push(row)
-  }
-  const isOfSlice = (row: Row) => window === undefined || liesWithin(row, [identity.timeColumn], window, deps.timeZone)
+async function readRows(reading: SliceReading, identity: RowIdentity, pages: readonly Page[]) {
+  const { stream, window } = reading.slice
+  const { timeZone } = reading.deps
+  const requested = reading.pages.list.window ?? { from: -Infinity, to: Infinity }
+  const walk = startWalk(stream, rejectStrays(reading.readItem, identity.timeColumn, requested, timeZone))
+  for (const page of pages) await reading.requireFiltered(rowsOf(page, reading.readItem))
+  const rows = pages.flatMap(walk.add)
   const title = pages.find(({ title: headers }) => headers?.length)?.title
   return {
     summary: walk.summary(),
-    minutes: minutesOf(rows, stream, deps.timeZone),
-    sliceRows: rows.filter(isOfSlice),
+    minutes: minutesOf(rows, stream, timeZone),
+    sliceRows: rows.filter((row) => !window || liesWithin(row, [identity.timeColumn], window, timeZone)),
     title: title && headersText(title),
   }
 }

@@ -1,10 +1,14 @@
 import type { Row } from '../core/column.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
+import type { Window } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { jsonText } from '../core/text.ts'
+import { DAY } from '../core/wall-clock.ts'
 import { duplicateItem } from '../ledger/quarantine/quarantine.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
+import { rejection, withRaw } from '../transform/read-item.ts'
 import type { HeldRow, Totals, WalkSummary } from './slice-work.ts'
+import { liesWithin } from './windows.ts'
 
 export type Walk = ReturnType<typeof startWalk>
 
@@ -139,6 +143,21 @@ export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
 export function rowKey(stream: Stream): (row: Row) => string {
   const column = rowKeyColumn(stream)
   return (row) => String(row[column])
+}
+
+/** Rejects rows over a day outside of the requested range: no request for the time that they show would return them. */
+export function rejectStrays(
+  readItem: ItemReader,
+  timeColumn: string,
+  requested: Window,
+  timeZone: string,
+): ItemReader {
+  const range = { from: requested.from - DAY, to: requested.to + DAY }
+  return (item, page) => {
+    const read = readItem(item, page)
+    if (read.kind === 'rejected' || liesWithin(read.row, [timeColumn], range, timeZone)) return read
+    return withRaw(rejection(timeColumn, `${timeColumn} lies far outside of the requested range`), item, page)
+  }
 }
 
 /** The freshest row of each key that was held back. The order of arrival does not matter. */

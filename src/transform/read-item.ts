@@ -71,7 +71,7 @@ export function rejection(path: string, reason: string): Rejection {
   return { kind: 'rejected', path, reason }
 }
 
-function withRaw(rejected: Rejection, item: unknown, { title }: Pick<Page, 'title'>): RejectedItem {
+export function withRaw(rejected: Rejection, item: unknown, { title }: Pick<Page, 'title'>): RejectedItem {
   return { ...rejected, raw: exactJson(item), headers: title === undefined ? null : exactJson(title) }
 }
 

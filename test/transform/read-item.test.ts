@@ -5,7 +5,7 @@ import * as values from '../../src/transform/read-item.ts'
 const parsers = { ...values }
 const long = 9_007_199_254_740_993n
 
-type Helper = 'fieldNames' | 'identifier' | 'itemReader' | 'kindOf' | 'quote' | 'rejection'
+type Helper = 'fieldNames' | 'identifier' | 'itemReader' | 'kindOf' | 'quote' | 'rejection' | 'withRaw'
 type Name = Exclude<keyof typeof values, Helper>
 
 test.each<[Name, unknown, unknown]>([

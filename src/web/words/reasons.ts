@@ -6,6 +6,7 @@ const inChinese: readonly (readonly [RegExp, string])[] = [
   [/^duplicate: (\S+) came (\d+) times .*$/, '重复：列表未变动，同一个 $1 出现了 $2 次且内容不同；保留最新的一次'],
   [/^conflict: .* this (\S+) with another (\S+)(?: and (\S+))?$/, '冲突：v2 中这个 $1 的内容不同：$2 $3'],
   [/^(\S+) is (.+), and the visitors of channel (.+) were asked for$/s, '$1 是 $2，而请求的是频道 $3 的访客'],
+  [/^(\S+) lies far outside of the requested range$/, '$1 远在所请求的时间范围之外'],
   [/^(\S+) is missing, and a row needs it$/, '缺少 $1，没有它就不能成行'],
   [/^(\S+) is (.+?)(, and a row needs it)?$/s, '$1 是 $2，没有它就不能成行'],
 ]
