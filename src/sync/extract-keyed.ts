@@ -182,7 +182,7 @@ function conclude(
   attempt: number,
 ): Extraction {
   const rejectedAgain = isConclusive(ofWalk) && accountedFor(end) < announced ? end.rejectedAgain : []
-  const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, end.held) : []
+  const duplicates = isConclusive(verdict) ? duplicatesOf(stream, end.held) : []
   const rejected = [...end.rejected, ...rejectedAgain, ...duplicates]
   // A slice that covers nothing is read again anyway, and need not be complete.
   const isClaimed = window === undefined || covers !== undefined

@@ -5,7 +5,7 @@ import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine/quarantine.ts'
 import { MAX_ROWS_UNCUT } from './read-pages.ts'
-import type { HeldRow, Slice, WalkSummary } from './slice-work.ts'
+import type { Slice, WalkSummary } from './slice-work.ts'
 import { duplicatesOf, freshestOf, startWalk } from './walk.ts'
 import { liesWithin } from './windows.ts'
 
@@ -124,14 +124,11 @@ export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): 
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const summary = walk.summary()
-  // An item that comes twice unchanged is not a duplicate.
-  const byKey = new Map<string, readonly HeldRow[]>()
-  for (const [key, rows] of summary.held) byKey.set(key, [...new Map(rows.map((row) => [row.raw, row])).values()])
   return {
     ...page,
     ...summary,
-    rows: freshestOf(stream, byKey),
-    keys: [...byKey.keys()],
-    rejected: [...summary.rejected, ...duplicatesOf(stream, byKey)],
+    rows: freshestOf(stream, summary.held),
+    keys: [...summary.held.keys()],
+    rejected: [...summary.rejected, ...duplicatesOf(stream, summary.held)],
   }
 }

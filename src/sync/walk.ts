@@ -165,12 +165,12 @@ export function freshestOf(stream: Stream, held: WalkSummary['held']): readonly 
   return [...held.values()].flatMap((rows) => freshestFirst(stream, rows).slice(0, 1)).map(({ row }) => row)
 }
 
-/** The other rows of each key that was held back, for quarantine. */
+/** The rows with other contents than the freshest one of their key, for quarantine. */
 export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
   const path = keyField(stream)
   return [...held.values()].flatMap((rows) => {
-    const [, ...others] = freshestFirst(stream, rows)
-    return others.map(({ raw }) => duplicateItem(raw, path, rows.length))
+    const byContent = new Map(freshestFirst(stream, rows).map((each) => [declaredText(each.row), each]))
+    return [...byContent.values()].slice(1).map(({ raw }) => duplicateItem(raw, path, rows.length))
   })
 }
 

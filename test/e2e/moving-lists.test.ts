@@ -5,7 +5,7 @@ import type { RowList } from '../../src/emulator/world/row-list.ts'
 import type { Visitor } from '../../src/emulator/world/world.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { changedRows, meanwhile, noRows, status, whereAsked } from '../helpers/fault-effects.ts'
-import { first, firstRows, times } from '../helpers/first-rows.ts'
+import { first, firstChannel, firstRows, times } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
@@ -107,6 +107,14 @@ test('an identical row that comes twice does not prove a duplicate', async () =>
   addVisitors(30)
   visitors.add({ ...first(visitors.rows) })
   await expectGreen({ slices: { verified: 0, moving: 1 } })
+})
+
+test('of three visits with one id, two of them equal, the different one is quarantined', async () => {
+  const { records } = firstChannel(pipeline.emulator)
+  const row = first(records.rows)
+  records.add({ ...row }, { ...row, nick: 'other', leftAt: row.leftAt - 60 })
+  expect(await pipeline.sync({ streams: ['watch_records'] })).toMatchObject({ status: 'ok' })
+  expect(await readQuarantine()).toMatchObject([{ raw: expect.stringContaining('other'), resolved_at: null }])
 })
 
 test('a row that comes twice, with other contents in each walk, is a moving list and no duplicate', async () => {
