@@ -44,10 +44,10 @@ export function questionStreamOf({ partitionedBy }: Stream): Stream | undefined 
   return partitionedBy === 'channel/question' ? allStreams.find(({ listsQuestions }) => listsQuestions) : undefined
 }
 
-/** The questionnaire id in an item of the list of questionnaires; undefined if it has none. */
+/** The questionnaire id in an item of the list of questionnaires, as in its row; undefined if it has none. */
 export function questionIdIn(item: unknown, { key, columns }: Stream): string | undefined {
   const source = columns[key.at(-1) ?? '']?.source
-  const id = isObject(item) && source?.kind === 'field' ? item[source.field] : undefined
+  const id = isObject(item) && source?.kind === 'field' ? source.parse(item[source.field]) : undefined
   return typeof id === 'string' ? id : undefined
 }
 

@@ -10,7 +10,8 @@ import { claimSource } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { html, refusal } from '../helpers/fault-effects.ts'
+import { fieldValue, html, refusal } from '../helpers/fault-effects.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { isRoot } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
@@ -52,6 +53,9 @@ async function examine(environment: Readonly<Record<string, string>>, clock: Clo
 
 test('with valid settings no check fails, and the database is not changed', async () => {
   await using empty = await createTestDatabase({ isMigrated: false })
+  const { questionnaires } = firstChannel(service.emulator)
+  questionnaires.replace(first(questionnaires.rows), { ...first(questionnaires.rows), questionId: '12' })
+  service.emulator.faults.push({ effect: fieldValue('question_id', 12), endpoint: 'getQuestionList' })
   const { failed, skipped, byName } = await examine({ ...settings(), DATABASE_URL: empty.url })
   expect(failed).toEqual([])
   expect(skipped).toEqual(['4.6 userRecords'])
