@@ -38,6 +38,7 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
   { clock, log, random, longestRefusedMs = FORGET_MS, renewToken }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
   const warn = createWarning(clock, log)
+  let hasAnswered = false
   let refusals = 0
   let renewedAtMs = -Infinity
   const hasNewToken = async ({ signal }: CallContext): Promise<boolean> => {
@@ -58,6 +59,7 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await next(call, { ...context, onAttempt: () => context.onAttempt?.(attempt) })
+        hasAnswered = true
         refusals = 0
         return result
       } catch (error) {
@@ -68,22 +70,31 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
         const canRenew: boolean = !isRenewed && (isOfOldToken || (isUnknownRefusal && (await hasNewToken(context))))
         // The token call has been retried already, by its own `retry`.
         if (call.name !== TOKEN_CALL && isOfTokenCall(error)) throw error
-        const isLimited: boolean = hasCode(error, 'api.rateLimited') && ['read', 'idempotent'].includes(call.retries)
+        const isRepeatable = ['read', 'idempotent'].includes(call.retries)
+        const isLimited: boolean = hasCode(error, 'api.rateLimited') && isRepeatable
+        const retries = isRepeatable && hasAnswered && isAway(error) ? 'token' : call.retries
         limitedSinceMs = isLimited ? (limitedSinceMs ?? clock.now()) : undefined
         if (!canRenew && !isLimited) failures += 1
         const isExhausted =
           limitedSinceMs === undefined
-            ? failures >= maxAttempts(call.retries, error)
+            ? failures >= maxAttempts(retries, error)
             : clock.now() + askedWait(error) - limitedSinceMs >= longestRefusedMs
         if (isExhausted && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
-        const waitMs = canRenew ? 0 : waitBefore(error, call.retries, Math.max(1, failures), random)
+        const waitMs = canRenew ? 0 : waitBefore(error, retries, Math.max(1, failures), random)
         log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
         warn(error)
         await clock.sleep(waitMs, context.signal)
       }
     }
   }
+}
+
+/** Whether nobody answers, as while a service is restarted. A 504 is rather due to what was asked for. */
+function isAway(error: LivehouseError): boolean {
+  return (
+    hasCode(error, 'api.unreachable') || (hasCode(error, 'api.status') && [502, 503].includes(error.details.status))
+  )
 }
 
 function maxAttempts(retries: Call['retries'], error: LivehouseError): number {
@@ -95,7 +106,8 @@ function maxAttempts(retries: Call['retries'], error: LivehouseError): number {
 
 /**
  * Full jitter, so that calls that failed together do not retry together, on top of the wait that the service asks for.
- * The token call, on which all others wait, waits at least half of its backoff each time: half a minute in all.
+ * The token call, on which all others wait, waits at least half of its backoff each time: half a minute in all. So do
+ * reads while a service that has answered is away.
  */
 function waitBefore(error: LivehouseError, retries: Call['retries'], attempt: number, random: () => number): number {
   const askedMs = askedWait(error)

@@ -2,21 +2,21 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** The most lines of TypeScript per folder of `src`; a commit that raises one says why. Each stream adds its share. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2862,
-  bi: 3918,
-  cli: 3355,
-  config: 550,
+  app: 2854,
+  bi: 3900,
+  cli: 3356,
+  config: 551,
   core: 1248,
-  emulator: 1665 + 60 * allStreams.length,
-  ledger: 3435,
+  emulator: 1634 + 60 * allStreams.length,
+  ledger: 3430,
   log: 73,
-  scheduler: 1320,
-  service: 1734,
-  store: 2745,
+  scheduler: 1318,
+  service: 1746,
+  store: 2742,
   streams: 101 + 68 * allStreams.length,
-  sync: 5356,
+  sync: 5337,
   transform: 246,
-  web: 2798,
+  web: 2793,
   // The files outside the folders.
   '': 392,
 }
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** The total is less than the folders may have together, because they do not all grow at once. */
-export const MOST_LINES = { src: 31_780 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 31_706 + 128 * allStreams.length, test: 24_000 }
