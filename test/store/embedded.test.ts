@@ -68,17 +68,6 @@ test('a login needs the password, works only from this machine, and is not a sup
   await expect(openDatabase(url.href)).rejects.toMatchObject({ code: 'db.refused', details: { sqlState: '28P01' } })
 })
 
-test('a server that is stopped and started again keeps its port and its data', async () => {
-  const before = await start()
-  expect(await stopEmbedded(dataDir, never)).toBe(true)
-  expect(await isEmbeddedRunning(dataDir)).toBe(false)
-  expect(await stopEmbedded(dataDir, never)).toBe(false)
-  const after = await start()
-  expect(after.port).toBe(before.port)
-  await using db = await openDatabase(after.url('livehouse'))
-  expect((await sql`select one from public.kept`.execute(db)).rows).toEqual([{ one: 1 }])
-})
-
 test('a killed server is started again by one of the next processes; a stopped one is not restarted', async () => {
   const { port } = await start()
   process.kill(await readPid(), 'SIGKILL')

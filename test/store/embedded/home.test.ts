@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
@@ -55,14 +55,6 @@ test.each([
   const data = await makeData(version, 'PG_VERSION', `${version}\n`)
   for (const path of [data, join(data, 'PG_VERSION')]) await giveToServer(path)
   expect(await refusalOf(join(folder, version))).toMatch(message)
-})
-
-test.runIf(isRoot)("other users cannot use root's data, even beside a folder that anyone may write", async () => {
-  await makeData('of-root', 'PG_VERSION', '18\n')
-  const dataDir = join(folder, 'of-root')
-  await mkdir(join(dataDir, 'private'))
-  await chown(join(dataDir, 'private'), 65_533, 65_533)
-  expect(await asOrdinaryUser(() => refusalOf(dataDir))).toContain("PG_VERSION is not owned by the server's user")
 })
 
 test("root runs the server as the data's owner, else as livehouse or nobody; other users as themselves", async () => {
