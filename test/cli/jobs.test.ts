@@ -52,7 +52,8 @@ test('a job that would be refused is marked, and the valid ones are still listed
     leaky: `throw new Error('a secret')`,
     elsewhere: `export default { cron: '15 2 * * *', channels: ['77'] }`,
     '._right': 'what another system keeps beside a file',
-    mistyped: `export default { cron: '15 2 * * *', stream: ['gifts'] }`,
+    mistyped: `export default { cron: '15 2 * * *', until: 7, stream: ['gifts'] }`,
+    'Not a name': lists,
   })
   const redact = (text: string) => text.replaceAll('secret', '[redacted]')
   const { code, printed } = await account.run(jobs, [], { LIVEHOUSE_JOBS_DIR: mixed }, { redact })
@@ -61,8 +62,10 @@ test('a job that would be refused is marked, and the valid ones are still listed
     'job',
     'elsewhere',
     'right',
+    expect.stringMatching(/^✗ .*Not a name\.ts: its name i/),
     expect.stringMatching(/^✗ .*broken\.ts: it does not load: /),
     expect.stringMatching(/^✗ .*leaky\.ts: it does not load: a \[redacted\]$/),
+    expect.stringMatching(/^✗ .*mistyped\.ts: until is 7: it should be /),
     expect.stringMatching(/^✗ .*mistyped\.ts: there is no field stream; did you mean streams\?$/),
     '✗ job elsewhere: channels names "77", which is not among LIVEHOUSE_CHANNELS',
   ])

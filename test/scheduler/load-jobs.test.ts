@@ -119,19 +119,6 @@ test('a file that never finishes loading is given up, and other files are report
   })
 })
 
-test('all problems of all files are reported at once', async () => {
-  const problems = await problemsOf({
-    'a.ts': `export default { cron: 'x', until: 7 }`,
-    'Not a name.ts': `export default { cron: '@daily' }`,
-    'fine.ts': `export default { cron: '@daily' }`,
-  })
-  expect(problems.map((each) => each.slice(0, 25))).toEqual([
-    'Not a name.ts: its name i',
-    "a.ts: cron is 'x': it has",
-    'a.ts: until is 7: it shou',
-  ])
-})
-
 test('a folder that is missing or has no job file is a wrong setting', async () => {
   expect(await problemsOf({ 'notes.md': 'no job' })).toEqual([expect.stringContaining('holds no job file')])
   const folder = join(createTemporaryFolder('jobs'), 'none')
