@@ -79,10 +79,8 @@ describe('an analyst is refused', () => {
     `copy (select 1) to program 'cat'`,
     `select pg_read_file('PG_VERSION')`,
     `create statistics livehouse_bi.mine on phone, nickname from livehouse.visitors`,
-    'create extension dblink',
     'select * from livehouse_bi.dim_viewer tablesample system (100)',
     `create function pg_temp.mine(text) returns boolean language sql leakproof as 'select true'`,
-    `select pg_create_logical_replication_slot('mine', 'pgoutput')`,
   ])('%s', async (statement) => {
     const code = expect.stringMatching(/^(42501|42809|0A000|55000|58P01|2BP01|25P01)$/)
     await expect(analyst.session.query(statement)).rejects.toMatchObject({ code })
