@@ -3,14 +3,17 @@ import { expect, test } from 'vitest'
 import { allStreams } from '../src/streams/registry.ts'
 import { identifyRows } from '../src/sync/extract-unkeyed.ts'
 import { itemReader } from '../src/transform/read-item.ts'
-import { openContext } from './helpers/connect-client.ts'
-import { connectTo } from './helpers/emulated-client.ts'
+import { connectClient, openContext } from './helpers/connect-client.ts'
 import { startEmulatedService } from './helpers/emulated-service.ts'
 import { firstRows } from './helpers/first-rows.ts'
 import { ofFile } from './helpers/of-file.ts'
 
 const service = ofFile(() => startEmulatedService({ channels: 1, days: 1 }))
-const connection = ofFile(async () => connectTo(service.emulator))
+const reserve = async () => ({ scope: '', serviceDay: '', resumesAt: '', spendDay: async () => {} })
+const connection = ofFile(async () => {
+  const { baseUrl, apiToken } = service.emulator
+  return connectClient(baseUrl, { apiToken, reserve })
+})
 
 test.each(allStreams)('each item of $name becomes a row with all its fields and a unique key', async (stream) => {
   const { questionId: question } = firstRows(service.emulator).form

@@ -18,7 +18,7 @@ import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRollingWorld } from '../helpers/rolling-world.ts'
-import { environmentOf, runVerb, type VerbRun } from '../helpers/run-verb.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
@@ -42,7 +42,7 @@ const jobs = createJobsFolder({
 })
 
 /** Simulated processes of `livehouse serve`, by the controller that ends them. */
-const live = new Map<AbortController, Promise<VerbRun>>()
+const live = new Map<AbortController, ReturnType<typeof runVerb>>()
 let whenServed = Promise.withResolvers<void>()
 /** The number of runs under way. The queue runs in real time, and simulated time waits for it. */
 let activeRuns = 0

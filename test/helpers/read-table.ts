@@ -31,10 +31,6 @@ export async function readStreamTable(
   return rows
 }
 
-export async function readChannelsTable(db: Kysely<Database>): Promise<readonly TruthRow[]> {
-  return await db.selectFrom('livehouse.channels').select(['channel_id', 'name', 'admin_id']).execute()
-}
-
 /** Reads the answers of signups, each with the columns that identify its signup in the truth. */
 export async function readAnswersTable(db: Kysely<Database>): Promise<readonly TruthRow[]> {
   const { rows } = await sql<TruthRow>`

@@ -4,8 +4,6 @@ import type { Emulator } from '../../src/emulator/server.ts'
 import { createTestContext } from './cli-context.ts'
 import type { TestDatabase } from './postgres.ts'
 
-export type VerbRun = Awaited<ReturnType<typeof runVerb>>
-
 /** Settings of an account whose service is the emulator and whose warehouse is the test's database. */
 export function environmentOf(emulator: Emulator, { url }: Pick<TestDatabase, 'url'>) {
   return {
