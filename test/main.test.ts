@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -15,12 +15,8 @@ function start(verb: string) {
   const text = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text.out += chunk))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text.err += chunk))
-  return { child, text, ended: ending(child, text) }
-}
-
-async function ending(child: ChildProcess, text: { out: string; err: string }) {
-  const [code, signal]: unknown[] = await once(child, 'close')
-  return { code, signal, ...text }
+  const ended = once(child, 'close').then(([code, signal]: unknown[]) => ({ code, signal, ...text }))
+  return { child, ended }
 }
 
 test('a signal ends the program in an orderly way', async () => {
