@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
+import type { Window } from '../../src/core/slice.ts'
 import { DAY } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
@@ -14,11 +15,7 @@ const STREAMS = ['watch_records', 'gifts', 'signups'] as const
 const wanted = ['--streams', ['questionnaires', ...STREAMS].join()]
 const onlyVisits = ['--streams', 'watch_records']
 
-interface Range {
-  readonly from: number
-  readonly to: number
-}
-type Filter = (range: Range) => Range
+type Filter = (range: Window) => Window
 
 const startOf = (time: number) => Math.floor(time / DAY) * DAY
 const filters = {
