@@ -8,7 +8,7 @@ import type { Database } from '../../src/store/database.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { textIn } from '../helpers/bi-questions/truth-facts.ts'
 import { ofFile } from '../helpers/of-file.ts'
-import { openAs, type Reader } from '../helpers/open-as.ts'
+import { openAs } from '../helpers/open-as.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
 const CLEAR_PHONE = '13800138000'
@@ -139,7 +139,7 @@ test('open ids are shown as HMAC-SHA256 under the key in livehouse_ops, equal fo
 })
 
 test('viewers and persons have the same keys for every reader', async () => {
-  const keys = async ({ db }: Reader) =>
+  const keys = async ({ db }: typeof analyst) =>
     (await sql`select viewer_key, person_key from livehouse_bi.dim_viewer order by 1`.execute(db)).rows
   expect(await keys(analyst)).toEqual(await keys(pii))
 })

@@ -4,8 +4,6 @@ import { openDatabase } from '../../src/store/pool.ts'
 import { databaseUrl, onServer, type TestDatabase } from './postgres.ts'
 import { createTestRole } from './test-role.ts'
 
-export type Reader = Awaited<ReturnType<typeof openAs>>
-
 /** Opens the database as a new user with one of the roles to which the views are granted. */
 export async function openAs(role: 'livehouse_analyst' | 'livehouse_pii', database: TestDatabase) {
   const user = await createTestRole()
