@@ -68,7 +68,6 @@ describe('an analyst is refused', () => {
     'select * from livehouse_ops.hash_key',
     'select * from pg_statistic',
     `update livehouse_bi.dim_channel set channel_label = 'x'`,
-    'delete from livehouse_bi.dim_viewer',
     `insert into livehouse_bi.dim_channel (channel_id) values ('x')`,
     'create table livehouse_bi.mine (id int)',
     'create schema mine',
