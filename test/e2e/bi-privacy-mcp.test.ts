@@ -21,7 +21,6 @@ beforeAll(async () => {
 
 const roleAttacks = [
   'reset role',
-  'set role livehouse_pii',
   `select set_config('session_authorization', 'postgres', false)`,
   `select set_config('role', 'livehouse_pii', false)`,
   `select set_config('role', 'none', false), query_to_xml('select * from livehouse.visitors', true, true, '')`,
@@ -32,7 +31,6 @@ const otherAttacks = [
   // Attempts to leave the transaction, the cursor or the statement.
   'commit',
   'select 1; commit; select phone from livehouse.visitors',
-  'close answer',
   `do $$ begin perform set_config('role', 'none', false); end $$`,
   // Attempts to write.
   `select set_config('transaction_read_only', 'off', true)`,
