@@ -135,12 +135,6 @@ test('of two processes at once, one waits for what the other holds, and both suc
   await expectTruth(bench, walks)
 })
 
-test('two concurrent runs of one process both succeed and leave the coverage of one', async () => {
-  expect(await Promise.all([bench.syncHere(), bench.syncHere()])).toEqual([0, 0])
-  await expectTruth(bench)
-  expect(await bench.readCoverage()).toEqual(coverage)
-})
-
 /** Expires leases as time does: of the partition, or also of the run where nothing renews that. */
 const expire = {
   'the partition alone': sql`update livehouse_ops.leases
