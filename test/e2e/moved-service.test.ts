@@ -132,7 +132,6 @@ test.each([
 
 test.each([
   ['a code', errcode(5000, 'system busy'), /busy.*LIVEHOUSE_APP_SECRET.*asks again \(asked 3 times\)/, 3],
-  ['503', status(503), /503 after 8 attempts; no call can be made without a token/, 8],
   ['429', status(429), /429 after 8 attempts; no call can be made without a token/, 8],
 ])('a token service that always says %s is called a few times, and ends the run', async (_, effect, words, most) => {
   await using account = await startAccount({ channels: 12 })
