@@ -52,12 +52,11 @@ test.each(plainFiles)('%s is valid for a Node that does not know TypeScript', (f
   expect(spawnSync(process.execPath, ['--check', copy], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
 })
 
-test('a start reuses the code that an earlier one has compiled, from a folder of the checkout', () => {
+test('a start keeps the code that it compiles in a folder of the checkout', () => {
   const env = { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', NODE_COMPILE_CACHE: undefined }
-  const start = () => spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8', env })
+  const started = spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8', env })
   const cache = join(root, 'node_modules', '.cache', 'livehouse')
-  expect(start()).toMatchObject({ ...versionOutput, stderr: expect.stringContaining(`resolved path ${cache}`) })
-  expect(start().stderr).toMatch(/retrieving transpile cache for StrippedTypeScript \S+main\.ts\.\.\.success/)
+  expect(started).toMatchObject({ ...versionOutput, stderr: expect.stringContaining(`resolved path ${cache}`) })
 })
 
 test('a start that finds everything compiled does not load the type stripper', () => {
