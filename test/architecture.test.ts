@@ -53,11 +53,9 @@ describe('every rule finds its breach', () => {
   test.each([
     ['src/core/a.ts', "import { b } from '../service/b.ts'", 'may not import src/service/b.ts'],
     ['src/core/a.ts', "import { readFileSync } from 'node:fs'", 'may not import node:fs'],
-    ['src/core/a.ts', "import { z } from 'zod'", 'may not import zod'],
     ['src/service/a.ts', "const b = await import('../store/b.ts')", 'may not import src/store/b.ts'],
     ['src/service/a.ts', "import { request } from 'undici'", 'may not import undici'],
     ['src/sync/a.ts', "import { sql } from 'kysely'", 'may not import kysely'],
-    ['src/app/a.ts', "import { b } from '../scheduler/b.ts'", 'may not import src/scheduler/b.ts'],
     ['src/cli/a.ts', "import { main } from '../main.ts'", 'may not import src/main.ts'],
     ['src/cli/a.ts', "import { b } from '../ledger/b.ts'", 'may not import src/ledger/b.ts'],
     ['src/cli/a.ts', "import { a } from 'left-pad'", 'may not import left-pad'],
