@@ -9,13 +9,13 @@ import {
   exceedsTotal,
   isConclusive,
   judgeTogether,
-  MAX_READINGS,
   MAX_WALKS,
+  MAX_WALKS_TOGETHER,
   missingRows,
   readRepeatedKeys,
 } from './judge-walk.ts'
 import { isRefusal, type SliceReading } from './page-reading.ts'
-import { sizeOfReading } from './read-list.ts'
+import { sizeOfWalk } from './read-list.ts'
 import { readHead, readPages } from './read-pages.ts'
 import { readableOf, requireFields } from './record-slice.ts'
 import { announceParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
@@ -45,18 +45,18 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
 
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
-    const at = { ...reading, pages: { ...reading.pages, pageSize } }
-    const walk = startKeyedWalk(at, loader, all, repeatedKeys)
+    const atSize = { ...reading, pages: { ...reading.pages, pageSize } }
+    const walk = startKeyedWalk(atSize, loader, all, repeatedKeys)
     const refusedNow = await walk.readPages()
     if (refusedNow) {
       const halves = await walk.cutInHalf(walk.summary().totals?.first ?? 0)
       // If the total is wrong, a full page may have been the last one. At another page size, the last one is short.
-      const isAgain = exceedsTotal(walk.summary()) && attempt < MAX_READINGS
+      const isAgain = exceedsTotal(walk.summary()) && attempt < MAX_WALKS
       if (!halves && !isAgain) throw refusedNow.refusal
       await loader.flush(walk.checkFields)
       if (halves) return { kind: 'cut', parts: halves }
       refused = refusedNow
-      pageSize = sizeWithShortEnd(sizeOfReading(all.largest, attempt + 1), walk.summary().received)
+      pageSize = sizeWithShortEnd(sizeOfWalk(all.largest, attempt + 1), walk.summary().received)
       continue
     }
     await requireFields(reading, readableOf(walk.summary()))
@@ -68,16 +68,16 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
       await loader.flush()
       return { kind: 'cut', parts }
     }
-    if (attempt >= MAX_READINGS && verdict.proof === 'moving') await walk.readHead()
+    if (attempt >= MAX_WALKS && verdict.proof === 'moving') await walk.readHead()
     await walk.addFreshest()
     const end = walk.summary()
     const mayComeYet = verdict.isStill === true && missingRows(needed, all, end) > 0
-    const isMore = attempt < MAX_READINGS || (attempt < MAX_WALKS && mayComeYet)
+    const isMore = attempt < MAX_WALKS || (attempt < MAX_WALKS_TOGETHER && mayComeYet)
     if (isConclusive(verdict) || !isMore) return conclude(slice, end, all, judged, attempt)
     await loader.flush()
     all.previous = end
     for (const row of end.repeated) repeatedKeys.add(rowKey(slice.stream)(row))
-    if (verdict.isStill) pageSize = sizeOfReading(all.largest, attempt + 1)
+    if (verdict.isStill) pageSize = sizeOfWalk(all.largest, attempt + 1)
   }
 }
 
@@ -159,7 +159,7 @@ async function cutUnproven(
   const mayBeCut = mayBeSearched(slice, isOneAnswer)
   // Only the young rows of a live list move, so the others are read apart from them.
   const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
-  const isStuck = attempt === MAX_READINGS && verdict.isStill === true && mayBeCut
+  const isStuck = attempt === MAX_WALKS && verdict.isStill === true && mayBeCut
   let halves: readonly Slice[] | undefined
   if (isUntrue) halves = mayBeCut ? splitSlice(slice, walk.summary().minutes) : undefined
   else if (hasYoungRows || isStuck) halves = await walk.cutInHalf(walk.summary().totals?.largest ?? 0, hasYoungRows)

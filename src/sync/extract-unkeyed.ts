@@ -6,10 +6,10 @@ import type { RowIdentity, Stream } from '../core/stream.ts'
 import { exactJson, itemText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { RowLoader } from './batch-loader.ts'
-import { isConclusive, judgeWalk, MAX_READINGS, MAX_WALKS } from './judge-walk.ts'
+import { isConclusive, judgeWalk, MAX_WALKS, MAX_WALKS_TOGETHER } from './judge-walk.ts'
 import { MIN_ROWS, type SliceReading } from './page-reading.ts'
-import type { ListReading } from './read-list.ts'
-import { isUnchanged, largestPage, readBareList, readCountedList, sizeOfReading } from './read-list.ts'
+import type { UnkeyedWalk } from './read-list.ts'
+import { isUnchanged, largestPage, readBareList, readCountedList, sizeOfWalk } from './read-list.ts'
 import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
 import type { Extraction, PageReading, Verdict, WalkSummary } from './slice-work.ts'
 import { declaredText, rejectStrays, rowsOf, startWalk } from './walk.ts'
@@ -17,56 +17,56 @@ import { liesWithin, mayBeHalved, minuteOf, minutesOf } from './windows.ts'
 
 /**
  * The result of reading a slice whose rows have no id.
- * `keepsMoving`: the list moved in each reading and is longer than one answer, or nothing shows where it ends.
+ * `keepsMoving`: the list moved in each walk and is longer than one answer, or nothing shows where it ends.
  * `unread`: the end of the list was not reached.
  */
-type UnkeyedReading =
+type UnkeyedResult =
   | (Extraction & { readonly keepsMoving: boolean })
   | (Pick<Extraction, 'minutes'> & {
       readonly kind: 'unread'
-      readonly cause: NonNullable<ListReading['unread']>
+      readonly cause: NonNullable<UnkeyedWalk['unread']>
       readonly isOneAnswer: boolean
     })
 
 /**
- * Reads a slice whose rows have no id into memory, repeatedly until a reading is clean, and only then passes the rows
- * to `loader`. Otherwise a row that came twice because the list moved would stay two rows for ever.
+ * Reads a slice whose rows have no id into memory, walk by walk until one is clean, and only then passes the rows to
+ * `loader`. Otherwise a row that came twice because the list moved would stay two rows for ever.
  */
 export async function extractUnkeyed(
   reading: SliceReading,
   identity: RowIdentity,
   loader: RowLoader,
   mostPages: number,
-): Promise<UnkeyedReading> {
+): Promise<UnkeyedResult> {
   const { slice } = reading
   const { stream, window } = slice
-  const compare = compareReadings(stream, identity)
+  const compare = compareWalks(stream, identity)
   let previousContents: readonly string[] | undefined
   let { pageSize } = reading.pages
   let served = 0
 
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
-    const at = { ...reading, pages: { ...reading.pages, pageSize } }
-    const list: ListReading = stream.isCounted
-      ? await readCountedList(at, mayBeSearched(slice))
-      : await readBareList(at, mostPages)
-    const { unread, isEndUnknown } = list
-    const isClean = list.doubt === undefined && unread === undefined
-    const accepted = isClean ? await compare(at.pages, list.pages) : list.pages
-    const doubt = accepted === undefined ? 'some rows came on two pages, but not at another page size' : list.doubt
+    const atSize = { ...reading, pages: { ...reading.pages, pageSize } }
+    const walk: UnkeyedWalk = stream.isCounted
+      ? await readCountedList(atSize, mayBeSearched(slice))
+      : await readBareList(atSize, mostPages)
+    const { unread, isEndUnknown } = walk
+    const isClean = walk.doubt === undefined && unread === undefined
+    const accepted = isClean ? await compare(atSize.pages, walk.pages) : walk.pages
+    const doubt = accepted === undefined ? 'some rows came on two pages, but not at another page size' : walk.doubt
     if (accepted === undefined) {
-      served = Math.max(served, largestPage(list.pages))
-      pageSize = sizeOfReading(served, attempt + 1, stream.isCounted ? 1 : Math.min(MIN_ROWS, Math.ceil(served / 2)))
+      served = Math.max(served, largestPage(walk.pages))
+      pageSize = sizeOfWalk(served, attempt + 1, stream.isCounted ? 1 : Math.min(MIN_ROWS, Math.ceil(served / 2)))
     }
-    const read = await readRows(reading, identity, accepted ?? list.pages)
+    const read = await readRows(reading, identity, accepted ?? walk.pages)
     const { minutes, sliceRows, summary } = read
-    const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
+    const isOneAnswer = walk.pages.length < 2 && summary.received < reading.pages.pageSize
     if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer, minutes }
     const isEndReached = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
     const contents = isEndReached ? sliceRows.map(declaredText).sort() : undefined
-    // If two successive readings reached the end and hold the same rows of the window, none of them twice, then the
-    // list moved only outside of the window, in the minutes that are requested in addition.
+    // If two successive walks reached the end and hold the same rows of the window, none of them twice, then the list
+    // moved only outside of the window, in the minutes that are requested in addition.
     const isSame = isDeepStrictEqual(contents, previousContents) && new Set(contents).size === contents?.length
     const verdict = judgeWithDoubt(summary, isSame ? undefined : doubt)
     previousContents = contents
@@ -74,8 +74,9 @@ export async function extractUnkeyed(
     const keepsMoving = verdict.proof === 'moving' && (!isOneAnswer || isEndUnknown === true)
     // If some rows are too young to be covered, the others are read apart from them first.
     const hasYoungRows = keepsMoving && tooYoungFrom(slice) !== undefined
-    if (!isConclusive(verdict) && attempt < MAX_READINGS && !hasYoungRows) continue
-    if (accepted === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MAX_WALKS) continue
+    if (!isConclusive(verdict) && attempt < MAX_WALKS && !hasYoungRows) continue
+    if (accepted === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MAX_WALKS_TOGETHER)
+      continue
 
     const hasKeys = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = hasKeys ? identifyRows(stream, identity, sliceRows, reading.deps.timeZone) : []
@@ -90,7 +91,7 @@ export async function extractUnkeyed(
       keepsMoving,
       found: { count: sliceRows.length, has: (key: string) => keys.has(key) },
       unproven: isConclusive(verdict) ? [] : identified,
-      pageSize: list.pages.length > 1 ? largestPage(list.pages) : undefined,
+      pageSize: walk.pages.length > 1 ? largestPage(walk.pages) : undefined,
       title: hasKeys ? read.title : undefined,
     }
   }
@@ -113,24 +114,24 @@ async function readRows(reading: SliceReading, identity: RowIdentity, pages: rea
   }
 }
 
-/** Judges a reading by itself. A doubtful one counts as one of a list that moved. */
+/** Judges a walk by itself. A doubtful one counts as one over a list that moved. */
 function judgeWithDoubt(summary: WalkSummary, doubt: string | undefined): Verdict {
   const verdict = judgeWalk(summary)
   return isConclusive(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
 /**
- * Compares clean readings of one list without ids, each at another page size.
+ * Compares clean walks over one list without ids, each at another page size.
  *
  * Equal items on two pages are either two items, or one item that came twice while another did not come: the list moved
  * between two pages, or it is sorted by a value that is not unique, and the service orders equal rows anew on each
- * page. So a reading with such items is accepted only if the previous one held the same items (at another page size, if
- * some on two pages are equal in every value), or if all readings together hold as many items as came in each. In that
+ * page. So a walk with such items is accepted only if the previous one held the same items (at another page size, if
+ * some on two pages are equal in every value), or if all walks together hold as many items as came in each. In that
  * sum, an item counts as often as it occurs on the page that has it most often, and the pages with items that the last
- * reading lacks must be unchanged, because an item that has changed since would count twice.
- * @returns a function that takes the next reading and returns the pages of the list, or undefined if it is not accepted
+ * walk lacks must be unchanged, because an item that has changed since would count twice.
+ * @returns a function that takes the next walk and returns the pages of the list, or undefined if it is not accepted
  */
-function compareReadings(stream: Stream, { of }: RowIdentity) {
+function compareWalks(stream: Stream, { of }: RowIdentity) {
   /** Cells (API 4.11) are known by the values that never change, because they may be edited between two pages. */
   const keyOf = (item: unknown, { title }: Page) => {
     const read = stream.readItem?.(item, title)

@@ -40,10 +40,10 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   return { proof: 'moving', reason: `the source says ${first}; ${came}`, isStill: true }
 }
 
-/** How often an unproven slice is read, if each reading is judged by itself. */
-export const MAX_READINGS = 3
-/** How often a slice is read that cannot be cut and brings rows twice each time: its walks together may bring all. */
-export const MAX_WALKS = 10
+/** The most walks of a reading if each walk is judged by itself. */
+export const MAX_WALKS = 3
+/** The most walks of a slice that cannot be cut and brings rows twice each time: together they may bring all. */
+export const MAX_WALKS_TOGETHER = 10
 
 /** Whether another reading would prove no more, so that a row that did not come is not at the source. */
 export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {
@@ -122,9 +122,7 @@ export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: num
   // If more rows came than announced, the total may count rows that the list holds twice only once. That is believed
   // only if pages of another size bring the same rows, or all rows came on one page. Otherwise rows with equal keys are
   // first left to `judgeWalks`, which finds real duplicates by comparing two walks.
-  const isSure = isMoreThanTotal
-    ? isSameElsewhere || largest === received
-    : repeatsOnPage === 0 || attempt >= MAX_READINGS
+  const isSure = isMoreThanTotal ? isSameElsewhere || largest === received : repeatsOnPage === 0 || attempt >= MAX_WALKS
   const isProvable = isWindow || isMoreThanTotal
   const isWhole = isProvable && all.isStill && !isUntrue && isSure && missingRows(needed, all, end) === 0
   const verdict: Verdict = isWhole ? { proof: 'verified' } : ofWalk

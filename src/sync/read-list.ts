@@ -12,12 +12,12 @@ export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))
 }
 
-/** A list that was read into memory. */
-export interface ListReading {
+/** A walk over a list whose rows have no id, with its pages in memory. */
+export interface UnkeyedWalk {
   readonly pages: readonly Page[]
-  /** Why the list must be read again; undefined after a clean reading. */
+  /** Why the list must be read again; undefined after a clean walk. */
   readonly doubt: string | undefined
-  /** Whether nothing shows where the list ends, so that another reading would not show it either. */
+  /** Whether nothing shows where the list ends, so that another walk would not show it either. */
   readonly isEndUnknown?: boolean
   /** Why the end was not reached, so that the window is cut: the list is too long for memory, or a page was refused. */
   readonly unread?: 'too long' | RefusedPage
@@ -27,12 +27,12 @@ export interface ListReading {
  * Reads every page of a bare array, which has no total (API 4.12). The list ends at an empty page if the next one is
  * empty too; a short page does not end it, because the service may hide some of its rows. A page that is refused, or
  * repeats an earlier one, ends it only if a smaller page shows that nothing follows the last row. If the first, the
- * last or an empty page has changed by then, the reading is doubtful.
+ * last or an empty page has changed by then, the walk is doubtful.
  *
  * @param mostPages how many pages may be held; a longer list is not read further
  * @throws LivehouseError `paging.ignored` if every page repeats page 1, or one page comes again and again; `api.…`
  */
-export async function readBareList(sliceReading: SliceReading, mostPages: number): Promise<ListReading> {
+export async function readBareList(sliceReading: SliceReading, mostPages: number): Promise<UnkeyedWalk> {
   const { pages: reading, reportPage } = sliceReading
   const { stream } = reading.list
   const pages: Page[] = []
@@ -74,13 +74,13 @@ export async function readBareList(sliceReading: SliceReading, mostPages: number
 }
 
 /**
- * The page size for another reading of a list, each time smaller by a sixteenth of the size that the service serves, so
+ * The page size for another walk over a list, each time smaller by a sixteenth of the size that the service serves, so
  * that rows lie on other pages. If a service sorts by a value that is not unique and orders equal rows anew on each
  * page, some rows come on two pages and others on none, and always the same ones at the same page size.
  *
  * @param attempt from 1
  */
-export function sizeOfReading(served: number, attempt: number, fewest = 1): number {
+export function sizeOfWalk(served: number, attempt: number, fewest = 1): number {
   return Math.max(fewest, served - Math.ceil(served / 16) * (attempt - 1))
 }
 
@@ -191,10 +191,10 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
 
 /**
  * Reads a list with a total whose rows have no id. The count alone proves nothing here: with a repeated page in place
- * of a missing one it is the same, whatever number is echoed; only the rows show that (`compareReadings`). All pages
+ * of a missing one it is the same, whatever number is echoed; only the rows show that (`compareWalks`). All pages
  * must have the same headers. More rows than the total disprove it; a list that may be cut is then not read further.
  */
-export async function readCountedList(sliceReading: SliceReading, mayBeCut: boolean): Promise<ListReading> {
+export async function readCountedList(sliceReading: SliceReading, mayBeCut: boolean): Promise<UnkeyedWalk> {
   const { pages: reading, reportPage } = sliceReading
   const pages: Page[] = []
   const doubts: string[] = []

@@ -52,7 +52,7 @@ export interface HeldRow {
   readonly raw: string
 }
 
-/** The result of a walk, which is one reading of all pages of a slice. */
+/** The result of a walk, which goes once through all pages of a list. */
 export interface WalkSummary {
   /** Undefined if the source gives no total. */
   readonly totals: Totals | undefined
