@@ -9,7 +9,7 @@ import { findLatestMinute } from '../store/load/table-part.ts'
 import { fetchUnlessRefused, isOfRange, MIN_ROWS, ofRange, type SliceReading, widen } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
 import { announceParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
-import type { Extraction, PageReading, RefusedPage, Slice } from './slice-work.ts'
+import type { Extraction, RefusedPage, Requests, Slice } from './slice-work.ts'
 import { mayBeLimit, rowsOf } from './walk.ts'
 import { cutTime, cutWindow, cutWindowAt, GAP, isIn, MIN_WINDOW, minutesOf, secondOf } from './windows.ts'
 
@@ -43,43 +43,45 @@ export function mostPagesUncut(stream: Stream, pagesPerSlice: number, rows: read
  * found by its time
  */
 export async function cutSlice(reading: SliceReading, isLong = false): Promise<readonly Slice[] | undefined> {
-  const { slice, deps, pages, readItem, firstPage } = reading
+  const { slice, deps, requests, readItem, firstPage } = reading
   const { window, stream } = slice
   if (window === undefined || window.to - window.from <= MIN_WINDOW) return undefined
   const first = await firstPage()
   const mostPages = mostPagesUncut(stream, deps.pagesPerSlice, stream.identity && rowsOf(first, readItem))
-  const count = stream.isCounted ? Math.ceil((first.total ?? 0) / effectiveSize(pages, first)) : undefined
+  const count = stream.isCounted ? Math.ceil((first.total ?? 0) / effectiveSize(requests, first)) : undefined
   // A short first page is usually the whole list.
-  const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
+  const isShort = count === undefined ? first.items.length < requests.pageSize : count <= mostPages
   if (isShort && !isLong) {
     const { total = 0 } = first
-    const bound = mayBeLimit(total) ? await findBound(pages.list.window ?? window, total, pages) : undefined
+    const bound = mayBeLimit(total) ? await findBound(requests.list.window ?? window, total, requests) : undefined
     return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
   }
 
   const isFirst = (page: Page) => areSameItems(stream, page.items, first.items)
   const sample =
-    count === undefined ? await fetchFarPage(pages, mostPages, isFirst) : await fetchSample(pages, Math.ceil(count / 2))
+    count === undefined
+      ? await fetchFarPage(requests, mostPages, isFirst)
+      : await fetchSample(requests, Math.ceil(count / 2))
   // Either nothing lies there, or the reading will show whether the page parameter is ignored.
   if (count === undefined ? sample === undefined : sample && isFirst(sample)) return undefined
   const rows = sample ? rowsOf(sample, readItem) : []
-  if (count !== undefined && rows.length === 0 && !(await isOfRange(pages))) return undefined
+  if (count !== undefined && rows.length === 0 && !(await isOfRange(requests))) return undefined
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
   await requireFoundByTime(sample ?? first, reading)
   const halves = halveSlice({ ...slice, isFound: true }, minutesOf(rows, stream, deps.timeZone))
-  return await announceParts(slice, halves, first.total ?? 0, pages)
+  return await announceParts(slice, halves, first.total ?? 0, requests)
 }
 
 /**
  * Fetches the page of a list without a total at which a part is long enough: the minutes around each cut are read with
  * both parts. Undefined if the list is not much longer. Behind the end, some services repeat the first or last page.
  */
-async function fetchFarPage(pages: PageReading, mostPages: number, isFirst: (page: Page) => boolean) {
-  const far = await fetchSample(pages, Math.max(2, Math.floor(mostPages) + 1))
+async function fetchFarPage(requests: Requests, mostPages: number, isFirst: (page: Page) => boolean) {
+  const far = await fetchSample(requests, Math.max(2, Math.floor(mostPages) + 1))
   if (far === undefined || far.items.length === 0 || isFirst(far)) return undefined
-  const near = await fetchSample(pages, Math.max(1, Math.floor(mostPages / TOLERANCE)))
-  return near && areSameItems(pages.list.stream, near.items, far.items) ? undefined : (near ?? far)
+  const near = await fetchSample(requests, Math.max(1, Math.floor(mostPages / TOLERANCE)))
+  return near && areSameItems(requests.list.stream, near.items, far.items) ? undefined : (near ?? far)
 }
 
 /**
@@ -88,7 +90,7 @@ async function fetchFarPage(pages: PageReading, mostPages: number, isFirst: (pag
  * @throws LivehouseError `paging.ignored`
  */
 async function requireFoundByTime(shown: Page, reading: SliceReading) {
-  const { pages, readItem, deps } = reading
+  const { requests, readItem, deps } = reading
   const { stream, isFound } = reading.slice
   const rows = stream.identity && !isFound ? rowsOf(shown, readItem) : []
   const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], deps.timeZone) ?? [])
@@ -97,9 +99,9 @@ async function requireFoundByTime(shown: Page, reading: SliceReading) {
   const from = floorToMinute(time)
   const minute = { from, to: from + MINUTE }
   const page = await fetchFirst(minute, reading)
-  if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, shown.items.length)) return
+  if ('refusal' in page || page.items.length >= Math.min(requests.pageSize, shown.items.length)) return
   if (hasRowsOf(minute, page, reading)) return
-  const call = describeList(ofRange(pages, widen({ window: minute })).list)
+  const call = describeList(ofRange(requests, widen({ window: minute })).list)
   const evidence = `a row of ${formatWallTime(from)} does not come when that minute is requested`
   const effect = 'The list is too long to be read at once, and cannot be cut by time'
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
@@ -108,9 +110,9 @@ async function requireFoundByTime(shown: Page, reading: SliceReading) {
 }
 
 /** Fetches a page only to look at its times; undefined if it is not served, as the reading will report the error. */
-async function fetchSample(pages: PageReading, number: number): Promise<Page | undefined> {
-  const isIgnored = (error: unknown) => !pages.context.signal.aborted && !hasCode(error, 'api.unreachable')
-  const page = await fetchUnlessRefused(pages, number, isIgnored)
+async function fetchSample(requests: Requests, number: number): Promise<Page | undefined> {
+  const isIgnored = (error: unknown) => !requests.context.signal.aborted && !hasCode(error, 'api.unreachable')
+  const page = await fetchUnlessRefused(requests, number, isIgnored)
   return 'refusal' in page ? undefined : page
 }
 
@@ -225,8 +227,8 @@ async function cutToServedDays(window: Window, reading: SliceReading) {
 }
 
 /** Fetches page 1 of a range. */
-async function fetchFirst(window: Window, { pages }: SliceReading): Promise<Page | RefusedPage> {
-  return await fetchUnlessRefused(ofRange(pages, widen({ window })), 1)
+async function fetchFirst(window: Window, { requests }: SliceReading): Promise<Page | RefusedPage> {
+  return await fetchUnlessRefused(ofRange(requests, widen({ window })), 1)
 }
 
 /** Whether a page has rows of a range. */

@@ -39,13 +39,13 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
   if (knownFields.length === 0) loader.expectNew()
   const repeatedKeys = new Set(hasWaiting ? await readRepeatedKeys(slice, deps) : [])
   const all: AllWalks = { distinct: 0, count: 0, isStill: true, fewest: Infinity, most: 0, largest: 1, beyondTotal: 0 }
-  let { pageSize } = reading.pages
+  let { pageSize } = reading.requests
   /** Why a walk that brought more rows than its total ended early. */
   let refused: RefusedPage | undefined
 
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
-    const atSize = { ...reading, pages: { ...reading.pages, pageSize } }
+    const atSize = { ...reading, requests: { ...reading.requests, pageSize } }
     const walk = startKeyedWalk(atSize, loader, all, repeatedKeys)
     const refusedNow = await walk.readPages()
     if (refusedNow) {
@@ -85,7 +85,7 @@ type KeyedWalk = ReturnType<typeof startKeyedWalk>
 
 /** Starts a walk whose rows go to the loader as they come, and are counted in the walk and in `all`. */
 function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks, repeatedKeys: ReadonlySet<string>) {
-  const { slice, deps, pages } = reading
+  const { slice, deps, requests } = reading
   const { stream, window } = slice
   const isOfSlice = (row: Row) => window === undefined || liesWithin(row, stream.timeColumns, window, deps.timeZone)
   const keyOf = rowKey(stream)
@@ -109,12 +109,12 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
     all.count += rowsNewToAll.filter(isOfSlice).length
   }
   const readToEnd = async (): Promise<undefined> => {
-    for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
+    for await (const { page, lastPage } of readPages(requests, walk.countKnown)) {
       await add(page)
       largest = Math.max(largest, page.items.length)
       reading.reportPage(page.items.length, lastPage)
       // A short page may be the whole list, which the pages behind it show.
-      const isAlone = walk.summary().received === page.items.length && page.items.length < pages.pageSize
+      const isAlone = walk.summary().received === page.items.length && page.items.length < requests.pageSize
       if (exceedsTotal(walk.summary()) && mayBeHalved(window) && !isAlone) return
     }
   }
@@ -132,7 +132,7 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
       all.largest = Math.max(all.largest, largest)
       return refused
     },
-    readHead: async (): Promise<void> => await readHead(pages, walk, add),
+    readHead: async (): Promise<void> => await readHead(requests, walk, add),
     /** Adds the freshest row of each key that came more than once in an earlier walk. */
     addFreshest: async (): Promise<void> => {
       const freshest = freshestOf(stream, walk.summary().held)
@@ -141,9 +141,11 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
     },
     /** Cuts the slice in half; undefined if the halves together have fewer rows than `total`. */
     cutInHalf: async (total: number, inAnyCase = false) =>
-      reading.isOneDay() ? undefined : await announceParts(slice, splitSlice(slice, minutes), total, pages, inAnyCase),
+      reading.isOneDay()
+        ? undefined
+        : await announceParts(slice, splitSlice(slice, minutes), total, requests, inAnyCase),
     /** Whether all rows came in one answer. */
-    isOneAnswer: (): boolean => largest === walk.summary().received && largest < pages.pageSize,
+    isOneAnswer: (): boolean => largest === walk.summary().received && largest < requests.pageSize,
     summary: (): KeyedWalkSummary => ({ ...walk.summary(), keys: walk.keys, count, largest, minutes }),
   }
 }

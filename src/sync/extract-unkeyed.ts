@@ -11,7 +11,7 @@ import { MIN_ROWS, type SliceReading } from './page-reading.ts'
 import type { UnkeyedWalk } from './read-list.ts'
 import { isUnchanged, largestPage, readBareList, readCountedList, sizeOfWalk } from './read-list.ts'
 import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
-import type { Extraction, PageReading, Verdict, WalkSummary } from './slice-work.ts'
+import type { Extraction, Requests, Verdict, WalkSummary } from './slice-work.ts'
 import { declaredText, rejectStrays, rowsOf, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf, minutesOf } from './windows.ts'
 
@@ -42,18 +42,18 @@ export async function extractUnkeyed(
   const { stream, window } = slice
   const compare = compareWalks(stream, identity)
   let previousContents: readonly string[] | undefined
-  let { pageSize } = reading.pages
+  let { pageSize } = reading.requests
   let served = 0
 
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
-    const atSize = { ...reading, pages: { ...reading.pages, pageSize } }
+    const atSize = { ...reading, requests: { ...reading.requests, pageSize } }
     const walk: UnkeyedWalk = stream.isCounted
       ? await readCountedList(atSize, mayBeSearched(slice))
       : await readBareList(atSize, mostPages)
     const { unread, isEndUnknown } = walk
     const isClean = walk.doubt === undefined && unread === undefined
-    const accepted = isClean ? await compare(atSize.pages, walk.pages) : walk.pages
+    const accepted = isClean ? await compare(atSize.requests, walk.pages) : walk.pages
     const doubt = accepted === undefined ? 'some rows came on two pages, but not at another page size' : walk.doubt
     if (accepted === undefined) {
       served = Math.max(served, largestPage(walk.pages))
@@ -61,7 +61,7 @@ export async function extractUnkeyed(
     }
     const read = await readRows(reading, identity, accepted ?? walk.pages)
     const { minutes, sliceRows, summary } = read
-    const isOneAnswer = walk.pages.length < 2 && summary.received < reading.pages.pageSize
+    const isOneAnswer = walk.pages.length < 2 && summary.received < reading.requests.pageSize
     if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer, minutes }
     const isEndReached = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
     const contents = isEndReached ? sliceRows.map(declaredText).sort() : undefined
@@ -101,7 +101,7 @@ export async function extractUnkeyed(
 async function readRows(reading: SliceReading, identity: RowIdentity, pages: readonly Page[]) {
   const { stream, window } = reading.slice
   const { timeZone } = reading.deps
-  const requested = reading.pages.list.window ?? { from: -Infinity, to: Infinity }
+  const requested = reading.requests.list.window ?? { from: -Infinity, to: Infinity }
   const walk = startWalk(stream, rejectStrays(reading.readItem, identity.timeColumn, requested, timeZone))
   for (const page of pages) await reading.requireFiltered(rowsOf(page, reading.readItem))
   const rows = pages.flatMap(walk.add)
@@ -143,9 +143,9 @@ function compareWalks(stream: Stream, { of }: RowIdentity) {
   let previousSize = 0
   let union: Items = new Map()
 
-  return async (reading: PageReading, pages: readonly Page[]) => {
+  return async (requests: Requests, pages: readonly Page[]) => {
     for (const [index, page] of pages.entries())
-      checks.set(page, async () => await isUnchanged(reading, index + 1, page))
+      checks.set(page, async () => await isUnchanged(requests, index + 1, page))
     const own = collect(pages, new Map(), keyOf)
     const texts = pages.flatMap(({ items }) => items.map(textOf)).sort()
     union = texts.length === previousTexts.length ? collect(pages, union, keyOf) : own

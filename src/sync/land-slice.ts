@@ -36,7 +36,7 @@ import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
  * @throws LivehouseError `api.…` of the call
  */
 export async function completeHeaders(
-  { slice, pages, deps: { db, timeZone } }: SliceReading,
+  { slice, requests, deps: { db, timeZone } }: SliceReading,
   extraction: Extraction,
 ): Promise<Extraction> {
   const { stream, partition, window, covers } = slice
@@ -46,7 +46,7 @@ export async function completeHeaders(
   if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
   const ask = async (range: Window | undefined) => {
     const list = { stream, partition, window: range && widen({ window: range }) }
-    return await fetchUnlessRefused({ ...pages, list, pageSize: MIN_ROWS }, 1)
+    return await fetchUnlessRefused({ ...requests, list, pageSize: MIN_ROWS }, 1)
   }
   const unfiltered = await ask(undefined)
   const latest =

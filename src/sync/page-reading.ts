@@ -5,7 +5,7 @@ import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import { DAY, floorToDay, formatWallDate, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlierReadings } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
-import type { PageReading, RefusedPage, RunDeps, Slice } from './slice-work.ts'
+import type { RefusedPage, Requests, RunDeps, Slice } from './slice-work.ts'
 import { rowsOf } from './walk.ts'
 import { claimableUntil, filterIgnored, GAP, listUntil, minutesOf, partUntil, straysOf } from './windows.ts'
 
@@ -26,12 +26,12 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   const claimableMs = deps.claimableMs()
   const latest = deps.wallTimeAt(deps.clock.now())
   const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(latest) })
-  const { servedAtMs, ...requests } = openRequests(slice, deps, meter, pageSize, latest)
-  const { pages } = requests
+  const { servedAtMs, ...opened } = openRequests(slice, deps, meter, pageSize, latest)
+  const { requests } = opened
   let earlier: Promise<EarlierReadings> | undefined
   return {
-    ...requests,
-    ...createFilterCheck(slice, pages, latest, readItem, deps),
+    ...opened,
+    ...createFilterCheck(slice, requests, latest, readItem, deps),
     slice,
     deps,
     readItem,
@@ -43,9 +43,9 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     },
     /** The same slice with a request for all rows, if the service's totals count all rows and so many can be read. */
     widenToAll: async (total: number): Promise<Slice | undefined> => {
-      if (await isOfRange(pages)) return undefined
+      if (await isOfRange(requests)) return undefined
       const requestWindow = { from: BEFORE_ALL.from, to: latest }
-      const last = await fetchUnlessRefused(ofRange(pages, requestWindow), Math.ceil(total / pageSize))
+      const last = await fetchUnlessRefused(ofRange(requests, requestWindow), Math.ceil(total / pageSize))
       return 'refusal' in last || last.items.length === 0 ? undefined : { ...slice, requestWindow }
     },
     /** What the ledger records of earlier readings. It is read once. */
@@ -66,9 +66,9 @@ function openRequests(slice: Slice, deps: RunDeps, { onAttempt }: CallMeter, pag
   let servedAtMs: number | undefined
   /** Applies to all requests of this reading, even if other readings learn more meanwhile. */
   const endsNow = stream.timeColumns.length === 1 || deps.rangeEnds.get(stream.name) === 'now'
-  const pages: PageReading = {
+  const requests: Requests = {
     fetchPage: async (request, context) => {
-      if (request.page === 1 && request.list === pages.list && request.pageSize === first?.pageSize) {
+      if (request.page === 1 && request.list === requests.list && request.pageSize === first?.pageSize) {
         const { page } = first
         first = undefined
         return page
@@ -86,7 +86,7 @@ function openRequests(slice: Slice, deps: RunDeps, { onAttempt }: CallMeter, pag
     context: { signal: deps.signal, onAttempt },
   }
   return {
-    pages,
+    requests,
     /** When the service sent its first answer, by its own clock; undefined if it did not say. */
     servedAtMs: () => servedAtMs,
     /**
@@ -95,21 +95,21 @@ function openRequests(slice: Slice, deps: RunDeps, { onAttempt }: CallMeter, pag
      * one that is still open may end after the reading began.
      */
     mustEndNow: async (from: WallTime, fewest: number): Promise<boolean> => {
-      const { to = 0 } = pages.list.window ?? {}
+      const { to = 0 } = requests.list.window ?? {}
       if (to <= latest || endsNow || deps.rangeEnds.get(stream.name) === 'later') return false
-      const page = await fetchUnlessRefused(ofRange(pages, { from, to: Math.max(from, latest) }), 1)
+      const page = await fetchUnlessRefused(ofRange(requests, { from, to: Math.max(from, latest) }), 1)
       if ('refusal' in page || page.items.length < fewest) return false
       deps.rangeEnds.set(stream.name, 'now')
       return true
     },
     /** Fetches page 1, and keeps it for the next request for it. */
     firstPage: async (): Promise<Page> => {
-      first = { page: await fetchByNumber(pages, 1), pageSize }
+      first = { page: await fetchByNumber(requests, 1), pageSize }
       return first.page
     },
     /** @returns this page size if the service accepts it, or else a named one: the largest in the second attempt */
     tryPageSize: async (size: number, attempt: number): Promise<number> => {
-      const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
+      const page = await fetchUnlessRefused({ ...requests, pageSize: size }, 1)
       if ('refusal' in page) {
         const sizes = NAMED_SIZES.filter((each) => each < pageSize)
         return sizes[attempt - 2] ?? sizes.at(-1) ?? pageSize
@@ -121,7 +121,7 @@ function openRequests(slice: Slice, deps: RunDeps, { onAttempt }: CallMeter, pag
 }
 
 /** Checks that the service filters by the requested range, and remembers how. */
-function createFilterCheck(slice: Slice, pages: PageReading, latest: WallTime, readItem: ItemReader, deps: RunDeps) {
+function createFilterCheck(slice: Slice, requests: Requests, latest: WallTime, readItem: ItemReader, deps: RunDeps) {
   const { stream, window } = slice
   // What is known of the service: whether it filters by whole days, and whether by a time that rows do not show.
   let filtersByDay = false
@@ -134,14 +134,14 @@ function createFilterCheck(slice: Slice, pages: PageReading, latest: WallTime, r
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
       if (window === undefined || filtersByOtherTime) return
-      const strays = (byDay: boolean) => straysOf(pages.list, rows, deps.timeZone, byDay)
+      const strays = (byDay: boolean) => straysOf(requests.list, rows, deps.timeZone, byDay)
       if (strays(filtersByDay).length === 0) return
       const mayAsk = stream.isBudgeted !== true
       const mayBeByDay = !filtersByDay && strays(true).length === 0
-      if (mayBeByDay && (!mayAsk || (await comesByMinute(rows, pages, readItem, deps.timeZone)))) filtersByDay = true
-      else if (mayAsk && stream.identity === undefined && (await isByOtherTime(pages, latest, deps.fetchPage)))
+      if (mayBeByDay && (!mayAsk || (await comesByMinute(rows, requests, readItem, deps.timeZone)))) filtersByDay = true
+      else if (mayAsk && stream.identity === undefined && (await isByOtherTime(requests, latest, deps.fetchPage)))
         filtersByOtherTime = true
-      else throw filterIgnored(pages.list, strays(filtersByDay), rows.length)
+      else throw filterIgnored(requests.list, strays(filtersByDay), rows.length)
     },
     /** Whether parts of the slice would be as large as the slice: the service filters by days, and it lies in one. */
     isOneDay: (): boolean => filtersByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,
@@ -149,11 +149,11 @@ function createFilterCheck(slice: Slice, pages: PageReading, latest: WallTime, r
 }
 
 /** Whether a request for the minute of the first stray row returns it, or returns its day in the order of time. */
-async function comesByMinute(rows: readonly Row[], pages: PageReading, readItem: ItemReader, timeZone: string) {
-  const { stream, window: { from, to } = { from: 0, to: 0 } } = pages.list
+async function comesByMinute(rows: readonly Row[], requests: Requests, readItem: ItemReader, timeZone: string) {
+  const { stream, window: { from, to } = { from: 0, to: 0 } } = requests.list
   const at = minutesOf(rows, stream, timeZone).find((each) => each < from || each > to) ?? 0
   const minute = widen({ window: { from: at, to: at + MINUTE } })
-  const page = await fetchUnlessRefused(ofRange(pages, minute), 1)
+  const page = await fetchUnlessRefused(ofRange(requests, minute), 1)
   const minutes = minutesOf('refusal' in page ? [] : rowsOf(page, readItem), stream, timeZone)
   const span = (minutes.at(-1) ?? 0) - (minutes[0] ?? 0)
   const isOfDay = Math.abs(span) > 2 * GAP && minutes.every((each) => floorToDay(each) === floorToDay(at))
@@ -164,10 +164,10 @@ async function comesByMinute(rows: readonly Row[], pages: PageReading, readItem:
  * Whether the service filters by a time that rows do not show, such as when they were written. It must then count none
  * of long ago, and have none of the future (as in another time zone).
  */
-async function isByOtherTime(pages: PageReading, latest: WallTime, fetchPage: FetchPage): Promise<boolean> {
-  if (!(await isOfRange(pages))) return false
+async function isByOtherTime(requests: Requests, latest: WallTime, fetchPage: FetchPage): Promise<boolean> {
+  if (!(await isOfRange(requests))) return false
   const later = { from: latest + 2 * MINUTE, to: latest + 2 * DAY }
-  const page = await fetchUnlessRefused(ofRange({ ...pages, fetchPage }, later), 1)
+  const page = await fetchUnlessRefused(ofRange({ ...requests, fetchPage }, later), 1)
   return !('refusal' in page) && page.items.length === 0
 }
 
@@ -198,13 +198,13 @@ export const MIN_ROWS = 10
 export const NAMED_SIZES: readonly number[] = [50, 20, MIN_ROWS]
 
 /** The reading of another range of the same list. */
-export function ofRange(pages: PageReading, window: Window | undefined): PageReading {
-  return { ...pages, list: { ...pages.list, window } }
+export function ofRange(requests: Requests, window: Window | undefined): Requests {
+  return { ...requests, list: { ...requests.list, window } }
 }
 
 /** Fetches a page of a list. @param number from 1 */
-export async function fetchByNumber(pages: PageReading, number: number): Promise<Page> {
-  const { fetchPage, list, pageSize, context } = pages
+export async function fetchByNumber(requests: Requests, number: number): Promise<Page> {
+  const { fetchPage, list, pageSize, context } = requests
   return await fetchPage({ list, page: number, pageSize }, context)
 }
 
@@ -213,12 +213,12 @@ export async function fetchByNumber(pages: PageReading, number: number): Promise
  * refusal alone does not show that a list has ended; its total or other pages do.
  */
 export async function fetchUnlessRefused(
-  reading: PageReading,
+  requests: Requests,
   number: number,
   isRefused: (error: unknown) => boolean = isRefusal,
 ): Promise<Page | RefusedPage> {
   try {
-    return await fetchByNumber(reading, number)
+    return await fetchByNumber(requests, number)
   } catch (error) {
     if (isRefused(error)) return { refusal: error }
     throw error
@@ -234,17 +234,17 @@ export function isRefusal(error: unknown): boolean {
 const BEFORE_ALL = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-01 00:01:00') ?? 0 }
 
 /** Whether the service's totals count the requested range, and not all rows of the channel. */
-export async function isOfRange(pages: PageReading): Promise<boolean> {
+export async function isOfRange(requests: Requests): Promise<boolean> {
   try {
-    return (await countIn(BEFORE_ALL, pages)) === 0
+    return (await countIn(BEFORE_ALL, requests)) === 0
   } catch (error) {
     // Some services refuse such an early range, or fail.
-    if (pages.context.signal.aborted) throw error
+    if (requests.context.signal.aborted) throw error
     return true
   }
 }
 
 /** The service's total of exactly this range. */
-export async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
-  return (await fetchByNumber({ ...ofRange(pages, window), pageSize: MIN_ROWS }, 1)).total ?? 0
+export async function countIn(window: Window | undefined, requests: Requests): Promise<number> {
+  return (await fetchByNumber({ ...ofRange(requests, window), pageSize: MIN_ROWS }, 1)).total ?? 0
 }

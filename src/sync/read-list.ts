@@ -5,7 +5,7 @@ import { itemText, jsonText } from '../core/text.ts'
 import type { SliceReading } from './page-reading.ts'
 import { fetchUnlessRefused, isRefusal, isRefusedPage, MIN_ROWS, NAMED_SIZES } from './page-reading.ts'
 import { MAX_ROWS_UNCUT, pageIgnored, readPages } from './read-pages.ts'
-import type { PageReading, RefusedPage } from './slice-work.ts'
+import type { RefusedPage, Requests } from './slice-work.ts'
 
 /** The number of items on the largest of these pages. The service serves pages of at least this size. */
 export function largestPage(pages: readonly Page[]): number {
@@ -32,36 +32,36 @@ export interface UnkeyedWalk {
  * @param mostPages how many pages may be held; a longer list is not read further
  * @throws LivehouseError `paging.ignored` if every page repeats page 1, or one page comes again and again; `api.…`
  */
-export async function readBareList(sliceReading: SliceReading, mostPages: number): Promise<UnkeyedWalk> {
-  const { pages: reading, reportPage } = sliceReading
-  const { stream } = reading.list
+export async function readBareList(reading: SliceReading, mostPages: number): Promise<UnkeyedWalk> {
+  const { requests, reportPage } = reading
+  const { stream } = requests.list
   const pages: Page[] = []
   const texts = new Set<string>()
   let repeats = 0
   let emptyEnd: readonly Page[] = []
   for (;;) {
     const number = pages.length + 1
-    const next = await fetchUnlessRefused(reading, number, number > 1 ? isRefusedPage : () => false)
+    const next = await fetchUnlessRefused(requests, number, number > 1 ? isRefusedPage : () => false)
     const isRefused = 'refusal' in next
     const text = isRefused ? '' : textInAnyOrder(stream, next.items)
     if (!isRefused && next.items.length === 0) {
       // In a longer list, the service may hide every row of a page.
-      const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
-      const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1, isRefusedPage)
+      const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < requests.pageSize
+      const behind = isShort ? next : await fetchUnlessRefused(requests, number + 1, isRefusedPage)
       emptyEnd = 'refusal' in behind || behind.items.length === 0 ? [next] : []
       if (emptyEnd.length > 0) break
     } else if (isRefused || texts.has(text)) {
-      const meaning = await judgeNextPage(reading, pages, next)
+      const meaning = await judgeNextPage(requests, pages, next)
       if (meaning === 'end') break
       if (isRefused) {
         // Cutting a list of one page does not help: its parts would be of one page, too.
-        if (isOneAnswer(reading, pages)) throw next.refusal
+        if (isOneAnswer(requests, pages)) throw next.refusal
         return { pages, doubt: undefined, unread: next }
       }
       if (meaning === 'unknown') return { pages, doubt: `page ${number} repeats an earlier one`, isEndUnknown: true }
       repeats++
       // Equal rows do not fill this many pages: the service repeats a page.
-      if (repeats > 100) throw pageIgnored(reading, next, number, number - repeats)
+      if (repeats > 100) throw pageIgnored(requests, next, number, number - repeats)
     } else repeats = 0
     pages.push(next)
     texts.add(text)
@@ -69,8 +69,8 @@ export async function readBareList(sliceReading: SliceReading, mostPages: number
     reportPage(next.items.length, undefined)
   }
   // One short page is a snapshot of the whole list. Between several, a removed row moves others to earlier pages.
-  if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
-  return { pages, doubt: await findChange(reading, [...pages, ...emptyEnd], pages.length) }
+  if (isOneAnswer(requests, pages)) return { pages, doubt: undefined }
+  return { pages, doubt: await findChange(requests, [...pages, ...emptyEnd], pages.length) }
 }
 
 /**
@@ -94,25 +94,25 @@ function areSameInAnyOrder(stream: Stream, items: readonly unknown[], others: re
 }
 
 /** Whether these pages show that the list fits on one page. */
-function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean {
+function isOneAnswer({ pageSize }: Requests, pages: readonly Page[]): boolean {
   return pages.length < 2 && (pages[0]?.items.length ?? 0) < pageSize
 }
 
 /** Reads the first, the last and each empty page again. @returns a sentence if one of them has changed */
-async function findChange(reading: PageReading, pages: readonly Page[], last: number): Promise<string | undefined> {
+async function findChange(requests: Requests, pages: readonly Page[], last: number): Promise<string | undefined> {
   const empty = pages.flatMap(({ items }, index) => (items.length === 0 ? [index + 1] : []))
   for (const number of new Set([1, ...empty, last])) {
     const page = pages[number - 1]
-    if (page && !(await isUnchanged(reading, number, page))) return `page ${number} changed while the list was read`
+    if (page && !(await isUnchanged(requests, number, page))) return `page ${number} changed while the list was read`
   }
   return undefined
 }
 
 /** Whether a page still has the same items, in any order. */
-export async function isUnchanged(reading: PageReading, number: number, before: Page): Promise<boolean> {
-  const again = await fetchUnlessRefused(reading, number)
+export async function isUnchanged(requests: Requests, number: number, before: Page): Promise<boolean> {
+  const again = await fetchUnlessRefused(requests, number)
   if ('refusal' in again || again.total !== before.total) return false
-  return areSameInAnyOrder(reading.list.stream, again.items, before.items)
+  return areSameInAnyOrder(requests.list.stream, again.items, before.items)
 }
 
 /** No list has this many pages. */
@@ -129,35 +129,35 @@ const BEYOND_ANY_END = 1_000_000
  * @returns `unknown` if no page size can show it, or the answer fits neither: the list moved, or the page is too deep
  * @throws LivehouseError `paging.ignored` if every request returns the first rows; `api.…` of a call
  */
-async function judgeNextPage(reading: PageReading, pages: readonly Page[], next: Page | RefusedPage) {
-  const { stream } = reading.list
+async function judgeNextPage(requests: Requests, pages: readonly Page[], next: Page | RefusedPage) {
+  const { stream } = requests.list
   const isRefused = 'refusal' in next
   if (!isRefused) {
-    const far = await fetchUnlessRefused(reading, BEYOND_ANY_END, isRefusedPage)
+    const far = await fetchUnlessRefused(requests, BEYOND_ANY_END, isRefusedPage)
     if (!('refusal' in far) && !areSameInAnyOrder(stream, far.items, next.items)) return 'more'
   }
   // The refusal may have been by chance.
   const isOver = async () =>
-    !isRefused || 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1, isRefusedPage))
+    !isRefused || 'refusal' in (await fetchUnlessRefused(requests, pages.length + 1, isRefusedPage))
   const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
   // The position of the last row at the service, including rows that it hides.
   const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
   // Larger sizes may be clamped. Of the smaller ones, prefer a named one, or the one with the most room behind the end.
   const preference = ({ pageSize, seen }: Readonly<Record<'pageSize' | 'seen', number>>) =>
-    pageSize - seen + (NAMED_SIZES.includes(pageSize) && pageSize - seen >= MIN_ROWS ? reading.pageSize : 0)
+    pageSize - seen + (NAMED_SIZES.includes(pageSize) && pageSize - seen >= MIN_ROWS ? requests.pageSize : 0)
   const [probe] = Array.from({ length: size - 1 }, (_, index) => index + 1)
     .map((pageSize) => ({ pageSize, number: Math.ceil(end / pageSize), seen: end % pageSize }))
     .filter(({ number, seen }) => seen > 0 && (!isRefused || number > pages.length))
     .sort((a, b) => preference(b) - preference(a))
   if (probe === undefined) {
-    const isAll = pages.length === 1 && size <= MAX_ROWS_UNCUT && size < reading.pageSize
+    const isAll = pages.length === 1 && size <= MAX_ROWS_UNCUT && size < requests.pageSize
     return isAll && (await isOver()) ? 'end' : 'unknown'
   }
   const { pageSize, number, seen } = probe
-  const page = await fetchUnlessRefused({ ...reading, pageSize }, number)
+  const page = await fetchUnlessRefused({ ...requests, pageSize }, number)
   if ('refusal' in page)
-    return (await endsInTens(reading, pages, end, pageSize)) && (await isOver()) ? 'end' : 'unknown'
+    return (await endsInTens(requests, pages, end, pageSize)) && (await isOver()) ? 'end' : 'unknown'
   const { items } = page
   // Some of its rows may be hidden, but it must end with the last row.
   const mayBeEnd = items.length > 0 && items.length <= seen
@@ -168,7 +168,7 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
   if (areSameInAnyOrder(stream, items, following)) return 'more'
   // If several pages came before, the service may return the first one because this page is too deep.
   const isFirst = items.length >= pageSize && areSameInAnyOrder(stream, items, rows.slice(0, items.length))
-  if (isFirst && pages.length === 1) throw pageIgnored(reading, page, number)
+  if (isFirst && pages.length === 1) throw pageIgnored(requests, page, number)
   return 'unknown'
 }
 
@@ -177,15 +177,15 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
  * page of ten must then end with the last row and have room for another; if it is full, the list must fit on one page,
  * and the next page of ten be refused.
  */
-async function endsInTens(reading: PageReading, pages: readonly Page[], end: number, other: number): Promise<boolean> {
-  if (!('refusal' in (await fetchUnlessRefused({ ...reading, pageSize: other }, 1)))) return false
-  const tens = { ...reading, pageSize: MIN_ROWS }
+async function endsInTens(requests: Requests, pages: readonly Page[], end: number, other: number): Promise<boolean> {
+  if (!('refusal' in (await fetchUnlessRefused({ ...requests, pageSize: other }, 1)))) return false
+  const tens = { ...requests, pageSize: MIN_ROWS }
   const number = Math.ceil(end / MIN_ROWS)
   const seen = end - (number - 1) * MIN_ROWS
   const last = await fetchUnlessRefused(tens, number)
   const rows = pages.flatMap(({ items }) => items).slice(-seen)
-  if ('refusal' in last || !areSameInAnyOrder(reading.list.stream, last.items, rows)) return false
-  const isOver = async () => isOneAnswer(reading, pages) && 'refusal' in (await fetchUnlessRefused(tens, number + 1))
+  if ('refusal' in last || !areSameInAnyOrder(requests.list.stream, last.items, rows)) return false
+  const isOver = async () => isOneAnswer(requests, pages) && 'refusal' in (await fetchUnlessRefused(tens, number + 1))
   return seen < MIN_ROWS || (await isOver())
 }
 
@@ -194,23 +194,23 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
  * of a missing one it is the same, whatever number is echoed; only the rows show that (`compareWalks`). All pages
  * must have the same headers. More rows than the total disprove it; a list that may be cut is then not read further.
  */
-export async function readCountedList(sliceReading: SliceReading, mayBeCut: boolean): Promise<UnkeyedWalk> {
-  const { pages: reading, reportPage } = sliceReading
+export async function readCountedList(reading: SliceReading, mayBeCut: boolean): Promise<UnkeyedWalk> {
+  const { requests, reportPage } = reading
   const pages: Page[] = []
   const doubts: string[] = []
   let received = 0
   const knownTexts = new Set<string>()
-  const textOf = (item: unknown) => itemText(reading.list.stream, item)
+  const textOf = (item: unknown) => itemText(requests.list.stream, item)
   const countKnown = ({ items }: Page) => items.filter((item) => knownTexts.has(textOf(item))).length
   try {
-    for await (const { number, page, lastPage } of readPages(reading, countKnown)) {
+    for await (const { number, page, lastPage } of readPages(requests, countKnown)) {
       for (const item of page.items) knownTexts.add(textOf(item))
       pages.push(page)
       received += page.items.length
       reportPage(page.items.length, lastPage)
       // A short page may be the whole list, which the pages behind it show.
       const isMore = mayBeCut && received > (page.total ?? received)
-      if (isMore && !isOneAnswer(reading, pages)) return { pages, doubt: undefined, unread: 'too long' }
+      if (isMore && !isOneAnswer(requests, pages)) return { pages, doubt: undefined, unread: 'too long' }
       if (page.items.length === 0) continue
       if (page.total !== pages[0]?.total) doubts.push('the total changed while the list was read')
       if (!isDeepStrictEqual(page.title, pages[0]?.title))

@@ -6,7 +6,7 @@ import type { CallContext, Page } from '../core/page.ts'
 import { describeList } from '../core/slice.ts'
 import { areSameItems } from '../core/text.ts'
 import { fetchByNumber, fetchUnlessRefused, isRefusedPage } from './page-reading.ts'
-import type { PageReading, PageShare, ReadAhead, RefusedPage } from './slice-work.ts'
+import type { PageShare, ReadAhead, RefusedPage, Requests } from './slice-work.ts'
 import type { Walk } from './walk.ts'
 
 /** No service clamps pages to this few rows, so they are the whole list, whatever its total. */
@@ -24,19 +24,19 @@ export const MAX_ROWS_UNCUT = 2
  * @throws LivehouseError `paging.ignored` if page 2 repeats page 1 twice; `api.…` of a call, also of a page behind the
  * announced end if more rows may follow there: more came than were announced, and the last page is as long as any
  */
-export async function* readPages(reading: PageReading, countKnown: (page: Page) => number) {
-  const first = await fetchByNumber(reading, 1)
-  const size = effectiveSize(reading, first)
+export async function* readPages(requests: Requests, countKnown: (page: Page) => number) {
+  const first = await fetchByNumber(requests, 1)
+  const size = effectiveSize(requests, first)
   let total = first.total ?? first.items.length
   let received = first.items.length
   let largest = received
   /** The received items behind the announced end that had come before. */
   let receivedAgain = 0
   let lastPage = lastPageOf(total, size)
-  const ahead = prefetcher(reading)
+  const ahead = prefetcher(requests)
   let previous = first
   let emptyPages = 0
-  const askBehind = async (page: number) => await fetchUnlessRefused(reading, page, isRefusedPage)
+  const askBehind = async (page: number) => await fetchUnlessRefused(requests, page, isRefusedPage)
   try {
     yield { number: 1, page: first, lastPage }
     for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {
@@ -55,11 +55,11 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
       if (number > lastPage) {
-        if (isNothing(reading, page, first, previous)) {
+        if (isNothing(requests, page, first, previous)) {
           if (received < total) return
           // The total may be a limit, and a single page behind it may be empty or repeat an earlier one.
           const behind = await askBehind(number + 1)
-          if ('refusal' in behind || isNothing(reading, behind, first, previous, page)) return
+          if ('refusal' in behind || isNothing(requests, behind, first, previous, page)) return
           // If as many rows came as announced, a list that starts over has ended.
           if (received === total && countKnown(behind) === behind.items.length) return
         }
@@ -68,7 +68,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       // After two empty pages before the announced end, no more rows are expected.
       if (emptyPages === 2) return
-      if (number === 2 && (await isFirstAgain(reading, page, first))) throw pageIgnored(reading, page)
+      if (number === 2 && (await isFirstAgain(requests, page, first))) throw pageIgnored(requests, page)
       received += page.items.length
       largest = Math.max(largest, page.items.length)
       previous = page
@@ -80,23 +80,23 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
 }
 
 /** Whether a page is empty or repeats one of these. Other known rows are not nothing: missing rows may follow them. */
-function isNothing({ list }: PageReading, { items }: Page, ...known: readonly Page[]): boolean {
+function isNothing({ list }: Requests, { items }: Page, ...known: readonly Page[]): boolean {
   return items.length === 0 || known.some((each) => areSameItems(list.stream, items, each.items))
 }
 
 /** Whether page 2 shows that the service ignores the page parameter. */
-async function isFirstAgain(reading: PageReading, page: Page, first: Page): Promise<boolean> {
+async function isFirstAgain(requests: Requests, page: Page, first: Page): Promise<boolean> {
   // A page of one row shows nothing, because two rows may be equal, unless it echoes page 1.
   const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
-  const isSame = ({ items }: Page) => areSameItems(reading.list.stream, page.items, items)
+  const isSame = ({ items }: Page) => areSameItems(requests.list.stream, page.items, items)
   if (!mayShow || page.total !== first.total || !isSame(first)) return false
   // Rows of a whole page may just have moved to the front of page 1, or a single answer may be wrong.
-  return isSame(await fetchByNumber(reading, 1)) && isSame(await fetchByNumber(reading, 2))
+  return isSame(await fetchByNumber(requests, 1)) && isSame(await fetchByNumber(requests, 2))
 }
 
 /** Reads the first pages of a moving list until one has no new key, so that rows that moved to the front land too. */
 export async function readHead(
-  pages: PageReading,
+  requests: Requests,
   walk: Pick<Walk, 'summary'>,
   add: (page: Page) => Promise<void>,
 ): Promise<void> {
@@ -104,10 +104,10 @@ export async function readHead(
   let number = 1
   do {
     distinctBefore = walk.summary().distinct
-    const page = await fetchUnlessRefused(pages, number, number > 1 ? isRefusedPage : () => false)
+    const page = await fetchUnlessRefused(requests, number, number > 1 ? isRefusedPage : () => false)
     if ('refusal' in page) {
       // A page within the list must be served, because it may hold the rows that moved.
-      if ((number - 1) * pages.pageSize < (walk.summary().totals?.smallest ?? 0)) throw page.refusal
+      if ((number - 1) * requests.pageSize < (walk.summary().totals?.smallest ?? 0)) throw page.refusal
       return
     }
     await add(page)
@@ -116,18 +116,13 @@ export async function readHead(
 }
 
 /** The page size that the service serves. Page 1 shows it if more items are announced, or if it echoes its length. */
-export function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPageSize }: Page): number {
+export function effectiveSize({ pageSize }: Requests, { items, total = 0, echoedPageSize }: Page): number {
   const isClamped = items.length > 0 && (items.length < total || items.length === echoedPageSize)
   return isClamped ? Math.min(items.length, pageSize) : pageSize
 }
 
 /** The error for a page that repeats an earlier one. */
-export function pageIgnored(
-  { list }: PageReading,
-  { items, echoedPage }: Page,
-  number = 2,
-  earlier = 1,
-): LivehouseError {
+export function pageIgnored({ list }: Requests, { items, echoedPage }: Page, number = 2, earlier = 1): LivehouseError {
   const echo = echoedPage === undefined ? '' : `, and calls itself page ${echoedPage}`
   const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
   const repair = `Nothing beyond page ${earlier} can be read; ask the service's support.`
@@ -140,21 +135,21 @@ function lastPageOf(total: number, size: number): number {
 }
 
 /** Fetches pages ahead. `take` returns the next page, in order, and requests pages up to `lastPage`; `stop` ends it. */
-function prefetcher(reading: PageReading) {
+function prefetcher(requests: Requests) {
   const leaving = new AbortController()
   const underway: Promise<Page>[] = []
   let context: CallContext | undefined
   let share: PageShare | undefined
   const ask = (number: number) => {
-    context ??= { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
-    const page = fetchByNumber({ ...reading, context }, number)
+    context ??= { ...requests.context, signal: AbortSignal.any([requests.context.signal, leaving.signal]) }
+    const page = fetchByNumber({ ...requests, context }, number)
     // Not an unhandled rejection if it fails while an earlier page is awaited: `take` or `stop` awaits it later.
     page.catch(() => {})
     return page
   }
   return {
     take: async (number: number, lastPage: number): Promise<Page> => {
-      share ??= await reading.readAhead(lastPage)
+      share ??= await requests.readAhead(lastPage)
       const end = Math.min(lastPage, number + share.pages() - 1)
       for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
       const page = underway.shift()

@@ -109,9 +109,9 @@ async function openWork(slice: Slice, deps: RunDeps) {
 /** Continues the reading. @returns `moved` if rows have moved between read and unread pages */
 async function continueReading(work: Work): Promise<'end' | 'moved'> {
   const { reading, initial } = work
-  const { slice, pages, readItem } = reading
-  const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
-    return readPageRows(slice.stream, await fetchByNumber({ ...pages, pageSize }, number), readItem)
+  const { slice, requests, readItem } = reading
+  const readPage = async (number: number, pageSize = requests.pageSize): Promise<ReadPage> => {
+    return readPageRows(slice.stream, await fetchByNumber({ ...requests, pageSize }, number), readItem)
   }
   const hasMoved = async (): Promise<boolean> => !isLastPage(work.state, await readPage(work.state.pagesRead))
   const readOn = async (): Promise<'more' | 'end' | 'moved'> => {
@@ -123,7 +123,7 @@ async function continueReading(work: Work): Promise<'end' | 'moved'> {
     if (isLast || (page.keys.length > 0 && page.keys.every((key) => state.keys.has(key)))) {
       const meaning = await judgeRepeatedPage(state, readPage)
       if (meaning !== 'other') return meaning
-      if (isLast) throw pageIgnored(pages, page, state.pagesRead + 1, state.pagesRead)
+      if (isLast) throw pageIgnored(requests, page, state.pagesRead + 1, state.pagesRead)
       return 'moved'
     }
     // A row that comes again is a real duplicate, or the list has moved since the previous page.

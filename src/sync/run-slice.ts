@@ -45,7 +45,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     if (isWidened && read === undefined) {
       // The loader of the wider reading may hold rows, so the planned one gets a loader of its own.
       loader = createBatchLoader(slice, deps)
-      reading = openReading(slice, deps, meter, reading.pages.pageSize)
+      reading = openReading(slice, deps, meter, reading.requests.pageSize)
     }
     read ??= await extractSlice(reading, loader)
     if (read.kind === 'cut') {
@@ -152,13 +152,13 @@ export async function extractSlice(reading: SliceReading, loader: RowLoader): Pr
  * Judges a whole list whose number of rows may be the most that the service counts and serves. If it can be reversed,
  * its first page in that order shows rows that did not come; it is then short by at least these.
  */
-async function judgeHidden(extraction: Extraction, { pages, readItem }: SliceReading): Promise<Extraction> {
+async function judgeHidden(extraction: Extraction, { requests, readItem }: SliceReading): Promise<Extraction> {
   const { totals } = extraction.summary
-  if (totals === undefined || pages.list.stream.wire.reversed === undefined) return extraction
-  const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, isReversed: true } }, 1)
+  if (totals === undefined || requests.list.stream.wire.reversed === undefined) return extraction
+  const page = await fetchUnlessRefused({ ...requests, list: { ...requests.list, isReversed: true } }, 1)
   // If the list has grown meanwhile, the page also shows new rows.
   if ('refusal' in page || page.total !== totals.largest) return extraction
-  const hidden = rowsOf(page, readItem).filter((row) => !extraction.found.has(rowKey(pages.list.stream)(row))).length
+  const hidden = rowsOf(page, readItem).filter((row) => !extraction.found.has(rowKey(requests.list.stream)(row))).length
   if (hidden === 0) return extraction
   const start = `the source says ${totals.largest}, and as many came, but in reverse order it starts with`
   const reason = `${start} ${hidden} other rows: it limits how many it serves, or some left meanwhile`
@@ -180,18 +180,19 @@ async function readOrCut(reading: SliceReading, loader: RowLoader): Promise<Read
     const isTooLong = read.cause === 'too long'
     const halves = splitSlice(slice, read.minutes)
     const cut = isTooLong ? await cutSlice(reading, true) : undefined
-    const parts = cut ?? (await announceParts(slice, halves, 0, reading.pages, true))
+    const parts = cut ?? (await announceParts(slice, halves, 0, reading.requests, true))
     if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, isTooLong && read.isOneAnswer) }
     if (read.cause !== 'too long') throw read.cause.refusal
     const evidence = `page ${MAX_PAGES + 1} of one minute still holds rows`
-    const message = `${describeList(reading.pages.list)}: the list has no end: ${evidence}. Ask the service's support.`
+    const call = describeList(reading.requests.list)
+    const message = `${call}: the list has no end: ${evidence}. Ask the service's support.`
     throw new LivehouseError('paging.ignored', message, {})
   }
   const { summary, verdict } = read
   // Rows that are too young to be covered may move: they are read again next time anyway.
   if (verdict.proof !== 'moving' || slice.covers === undefined) return read
   const halves = read.keepsMoving && mayBeSearched(slice) ? splitSlice(slice, read.minutes) : undefined
-  const parts = await announceParts(slice, halves, summary.totals?.largest ?? 0, reading.pages, true)
+  const parts = await announceParts(slice, halves, summary.totals?.largest ?? 0, reading.requests, true)
   if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, false), hasMoved: true }
   const reason = `it did not come to rest in ${MAX_WALKS} or more readings, so no row was written: ${verdict.reason}`
   return { ...read, verdict: { proof: 'short', reason, isAtRest: false } }

@@ -122,7 +122,7 @@ export const isByQuestionnaire = ({ partitionedBy }: Stream): boolean => partiti
 export async function isServed(stream: Stream, partition: Partition, deps: RunDeps): Promise<boolean> {
   const slice = { stream, partition, window: undefined, covers: undefined }
   try {
-    const { items, total = 0 } = await fetchByNumber(openReading(slice, deps, createCallMeter()).pages, 1)
+    const { items, total = 0 } = await fetchByNumber(openReading(slice, deps, createCallMeter()).requests, 1)
     // A questionnaire without signups may have been emptied. It is not read, so that its rows are kept.
     return items.length + total > 0
   } catch (error) {

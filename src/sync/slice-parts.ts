@@ -4,7 +4,7 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
 import { countIn, fetchUnlessRefused, isRefusedPage, ofRange, type SliceReading, widen } from './page-reading.ts'
-import type { PageReading, Slice } from './slice-work.ts'
+import type { Requests, Slice } from './slice-work.ts'
 import { cutTime, cutWindowAt, GAP, isIn, MIN_WINDOW, mayBeHalved } from './windows.ts'
 
 /** The part of a slice over a part of its window. */
@@ -86,11 +86,11 @@ export async function announceParts(
   { stream, announced = 0 }: Slice,
   parts: readonly Slice[] | undefined,
   windowTotal: number,
-  pages: PageReading,
+  requests: Requests,
   inAnyCase = false,
 ): Promise<readonly Slice[] | undefined> {
   const total = Math.max(windowTotal, announced)
-  const { window } = pages.list
+  const { window } = requests.list
   if (parts === undefined || window === undefined || !stream.isCounted) return parts
   // The cuts lie at half a minute, between times in whole minutes. Ranges overlap by a second, so that a row at a cut
   // is in at least one of them, whichever of its ends a range includes.
@@ -98,10 +98,10 @@ export async function announceParts(
   const cuts = inOrder.slice(0, -1).flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : []))
   const ends = [...cuts, window.to]
   const ranges = ends.map((to, index) => ({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }))
-  const counts = await Promise.all(ranges.map(async (range) => await countIn(range, pages)))
+  const counts = await Promise.all(ranges.map(async (range) => await countIn(range, requests)))
   const sum = counts.reduce((some, count) => some + count, 0)
   // Rows that have left the window meanwhile are in no part.
-  if (sum < total && !inAnyCase && sum < (await countIn(window, pages))) return undefined
+  if (sum < total && !inAnyCase && sum < (await countIn(window, requests))) return undefined
   const missing = isDrop(sum, total) ? total - sum : 0
   return parts.map((part) => {
     const count = counts[inOrder.indexOf(part)] ?? 0
@@ -128,11 +128,11 @@ export const mayBeTooLong = (error: unknown): boolean => isRefusedPage(error) ||
  * in the future, is refused, the slice is read again up to now. @throws `error` itself, or that of a day
  */
 export async function cutToServed(reading: SliceReading, error: unknown): Promise<readonly Slice[]> {
-  const { slice, pages, mustEndNow } = reading
+  const { slice, requests, mustEndNow } = reading
   const { window } = slice
   if (!mayBeTooLong(error) || window === undefined) throw error
-  const newest = (length: number): PageReading =>
-    ofRange(pages, widen({ window: { from: window.to - length, to: window.to } }))
+  const newest = (length: number): Requests =>
+    ofRange(requests, widen({ window: { from: window.to - length, to: window.to } }))
   let [served, refused] = [lengthAsked(1), window.to - window.from]
   const day = refused > served ? await fetchUnlessRefused(newest(served), 1, mayBeTooLong) : { refusal: error }
   if ('refusal' in day) {
@@ -152,20 +152,20 @@ export async function cutToServed(reading: SliceReading, error: unknown): Promis
  * a half that has the same total, until two halves together have more, which shows the limit, or each has fewer.
  * @returns undefined if the total is true, or all rows lie within the shortest window
  */
-export async function findBound(window: Window, total: number, pages: PageReading): Promise<WallTime | undefined> {
+export async function findBound(window: Window, total: number, requests: Requests): Promise<WallTime | undefined> {
   const { from, to } = window
   if (to - from <= MIN_WINDOW) return undefined
   const middle = cutTime({ from: floorToMinute(from), to }, floorToMinute((from + to) / 2))
   // The halves are a second apart, so that no row is in both, even if ranges include both ends.
   const older = { from, to: middle - 1 }
   const newer = { from: middle, to }
-  const [olderRows, newerRows] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
+  const [olderRows, newerRows] = await Promise.all([countIn(older, requests), countIn(newer, requests)])
   const sum = olderRows + newerRows
   if (sum > total) {
     // A live list may have grown meanwhile. A service that counts whole days, or everything, counts any part alike.
-    const isLive = sum <= (await countIn(window, pages))
-    return isLive || total === (await countIn({ from, to: from + MINUTE }, pages)) ? undefined : middle
+    const isLive = sum <= (await countIn(window, requests))
+    return isLive || total === (await countIn({ from, to: from + MINUTE }, requests)) ? undefined : middle
   }
   const fullHalf = newerRows === total ? newer : olderRows === total ? older : undefined
-  return fullHalf && (await findBound(fullHalf, total, pages))
+  return fullHalf && (await findBound(fullHalf, total, requests))
 }

@@ -192,8 +192,8 @@ export interface PageShare {
   readonly end: () => void
 }
 
-/** How to read the pages of a list. */
-export interface PageReading {
+/** The requests for the pages of a list, without the numbers of the pages. */
+export interface Requests {
   readonly fetchPage: FetchPage
   readonly list: ListRequest
   /** The requested page size. The service may clamp it. */
