@@ -14,11 +14,11 @@ import {
   missingRows,
   readRepeatedKeys,
 } from './judge-walk.ts'
-import { isRefusal, type SliceReading } from './page-reading.ts'
 import { sizeOfWalk } from './read-list.ts'
 import { readHead, readPages } from './read-pages.ts'
 import { readableOf, requireFields } from './record-slice.ts'
 import { announceParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
+import { isRefusal, type SliceReading } from './slice-reading.ts'
 import type { Extraction, ReadResult, RefusedPage, Slice } from './slice-work.ts'
 import { duplicatesOf, freshestOf, rowKey, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minutesOf } from './windows.ts'

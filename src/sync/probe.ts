@@ -3,7 +3,7 @@ import type { Ask, ListPlace, Page } from '../core/page.ts'
 import { endpointOf } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { SourceFact } from '../ledger/source.ts'
-import { type CallMeter, createCallMeter } from './page-reading.ts'
+import { type CallMeter, createCallMeter } from './slice-reading.ts'
 
 /** The answer to one call: a page, or the reason why none came. */
 type Reply = Page | { readonly isRefused: boolean; readonly reason: string }

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import { itemText, jsonText } from '../core/text.ts'
-import type { SliceReading } from './page-reading.ts'
-import { fetchUnlessRefused, isRefusal, isRefusedPage, MIN_ROWS, NAMED_SIZES } from './page-reading.ts'
 import { MAX_ROWS_UNCUT, pageIgnored, readPages } from './read-pages.ts'
+import type { SliceReading } from './slice-reading.ts'
+import { fetchUnlessRefused, isRefusal, isRefusedPage, MIN_ROWS, NAMED_SIZES } from './slice-reading.ts'
 import type { RefusedPage, Requests } from './slice-work.ts'
 
 /** The number of items on the largest of these pages. The service serves pages of at least this size. */

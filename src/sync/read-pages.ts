@@ -5,7 +5,7 @@ import { LivehouseError } from '../core/errors.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import { describeList } from '../core/slice.ts'
 import { areSameItems } from '../core/text.ts'
-import { fetchByNumber, fetchUnlessRefused, isRefusedPage } from './page-reading.ts'
+import { fetchByNumber, fetchUnlessRefused, isRefusedPage } from './slice-reading.ts'
 import type { PageShare, ReadAhead, RefusedPage, Requests } from './slice-work.ts'
 import type { Walk } from './walk.ts'
 

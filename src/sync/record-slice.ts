@@ -11,7 +11,7 @@ import { recordUnknownFields } from '../ledger/unknown-fields.ts'
 import type { Database, Db } from '../store/database.ts'
 import { findFilledFields, type TablePart } from '../store/load/table-part.ts'
 import { commitUnderLease } from './batch-loader.ts'
-import { type CallMeter, type SliceReading, widen } from './page-reading.ts'
+import { type CallMeter, type SliceReading, widen } from './slice-reading.ts'
 import type { Extraction, FullVerdict, RunDeps, Slice, WalkSummary } from './slice-work.ts'
 import { expectedFields } from './walk.ts'
 

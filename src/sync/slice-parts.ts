@@ -3,7 +3,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
-import { countIn, fetchUnlessRefused, isRefusedPage, ofRange, type SliceReading, widen } from './page-reading.ts'
+import { countIn, fetchUnlessRefused, isRefusedPage, ofRange, type SliceReading, widen } from './slice-reading.ts'
 import type { Requests, Slice } from './slice-work.ts'
 import { cutTime, cutWindowAt, GAP, isIn, MIN_WINDOW, mayBeHalved } from './windows.ts'
 

@@ -4,7 +4,7 @@ import type { Stream } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import type { Acceptance } from '../../ledger/slices/acceptances.ts'
-import { type CallMeter, MIN_ROWS } from '../page-reading.ts'
+import { type CallMeter, MIN_ROWS } from '../slice-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 
 /**
