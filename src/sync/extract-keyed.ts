@@ -38,7 +38,8 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
   const { knownFields, hasWaiting } = await reading.earlier()
   if (knownFields.length === 0) loader.expectNew()
   const repeatedKeys = new Set(hasWaiting ? await readRepeatedKeys(slice, deps) : [])
-  const all: AllWalks = { distinct: 0, count: 0, isStill: true, fewest: Infinity, most: 0, largest: 1, beyondTotal: 0 }
+  const totals = { smallestTotal: Infinity, largestTotal: 0, beyondTotal: 0 }
+  const all: AllWalks = { distinct: 0, count: 0, isStill: true, largestPage: 1, ...totals }
   let { pageSize } = reading.requests
   /** Why a walk that brought more rows than its total ended early. */
   let refused: RefusedPage | undefined
@@ -56,13 +57,13 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
       await loader.flush(walk.checkFields)
       if (halves) return { kind: 'cut', parts: halves }
       refused = refusedNow
-      pageSize = sizeWithShortEnd(sizeOfWalk(all.largest, attempt + 1), walk.summary().received)
+      pageSize = sizeWithShortEnd(sizeOfWalk(all.largestPage, attempt + 1), walk.summary().received)
       continue
     }
     await requireFields(reading, readableOf(walk.summary()))
     const judged = judgeTogether(walk.summary(), all, attempt, slice.window !== undefined)
     const { verdict, needed } = judged
-    if (refused && judged.isUntrue && !exceedsTotal(walk.summary())) throw refused.refusal
+    if (refused && judged.isTotalWrong && !exceedsTotal(walk.summary())) throw refused.refusal
     const parts = isConclusive(verdict) ? undefined : await cutUnproven(slice, walk, judged, attempt)
     if (parts) {
       await loader.flush()
@@ -77,7 +78,7 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
     await loader.flush()
     all.previous = end
     for (const row of end.repeated) repeatedKeys.add(rowKey(slice.stream)(row))
-    if (verdict.isStill) pageSize = sizeOfWalk(all.largest, attempt + 1)
+    if (verdict.isStill) pageSize = sizeOfWalk(all.largestPage, attempt + 1)
   }
 }
 
@@ -92,7 +93,7 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
   const walk = startWalk(stream, reading.readItem, new Set(repeatedKeys))
   const minutes: WallTime[] = []
   let count = 0
-  let largest = 1
+  let largestPage = 1
 
   const note = (rows: readonly Row[]): void => {
     count += rows.filter(isOfSlice).length
@@ -111,7 +112,7 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
   const readToEnd = async (): Promise<undefined> => {
     for await (const { page, lastPage } of readPages(requests, walk.countKnown)) {
       await add(page)
-      largest = Math.max(largest, page.items.length)
+      largestPage = Math.max(largestPage, page.items.length)
       reading.reportPage(page.items.length, lastPage)
       // A short page may be the whole list, which the pages behind it show.
       const isAlone = walk.summary().received === page.items.length && page.items.length < requests.pageSize
@@ -129,7 +130,7 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
       })
       const brought = exceedsTotal(walk.summary()) ? accountedFor(walk.summary()) : 0
       all.beyondTotal = Math.max(all.beyondTotal, brought)
-      all.largest = Math.max(all.largest, largest)
+      all.largestPage = Math.max(all.largestPage, largestPage)
       return refused
     },
     readHead: async (): Promise<void> => await readHead(requests, walk, add),
@@ -145,8 +146,8 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
         ? undefined
         : await announceParts(slice, splitSlice(slice, minutes), total, requests, inAnyCase),
     /** Whether all rows came in one answer. */
-    isOneAnswer: (): boolean => largest === walk.summary().received && largest < requests.pageSize,
-    summary: (): KeyedWalkSummary => ({ ...walk.summary(), keys: walk.keys, count, largest, minutes }),
+    isOneAnswer: (): boolean => largestPage === walk.summary().received && largestPage < requests.pageSize,
+    summary: (): KeyedWalkSummary => ({ ...walk.summary(), keys: walk.keys, count, largestPage, minutes }),
   }
 }
 
@@ -154,7 +155,7 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
 async function cutUnproven(
   slice: Slice,
   walk: KeyedWalk,
-  { verdict, isUntrue }: ReturnType<typeof judgeTogether>,
+  { verdict, isTotalWrong }: ReturnType<typeof judgeTogether>,
   attempt: number,
 ): Promise<readonly Slice[] | undefined> {
   const isOneAnswer = walk.isOneAnswer()
@@ -163,7 +164,7 @@ async function cutUnproven(
   const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
   const isStuck = attempt === MAX_WALKS && verdict.isStill === true && mayBeCut
   let halves: readonly Slice[] | undefined
-  if (isUntrue) halves = mayBeCut ? splitSlice(slice, walk.summary().minutes) : undefined
+  if (isTotalWrong) halves = mayBeCut ? splitSlice(slice, walk.summary().minutes) : undefined
   else if (hasYoungRows || isStuck) halves = await walk.cutInHalf(walk.summary().totals?.largest ?? 0, hasYoungRows)
   return halves && !hasYoungRows ? searchWithin(slice, halves, isOneAnswer) : halves
 }
@@ -180,7 +181,7 @@ function conclude(
   { stream, window, covers }: Slice,
   end: KeyedWalkSummary,
   all: AllWalks,
-  { verdict, ofWalk, isUntrue, announced, needed }: ReturnType<typeof judgeTogether>,
+  { verdict, ofWalk, isTotalWrong, announced, needed }: ReturnType<typeof judgeTogether>,
   attempt: number,
 ): Extraction {
   const rejectedAgain = isConclusive(ofWalk) && accountedFor(end) < announced ? end.rejectedAgain : []
@@ -190,24 +191,24 @@ function conclude(
   const isClaimed = window === undefined || covers !== undefined
   const came = all.distinct + end.rejected.length + end.repeatsOnPage + countOthers(end)
   // As many rows as the total moved by may have come or left meanwhile.
-  const isBelowTotals = came < all.fewest - (all.most - all.fewest)
-  const hasFewer = isClaimed && !isUntrue && verdict.proof === 'moving' && !verdict.isStill && isBelowTotals
+  const isBelowTotals = came < all.smallestTotal - (all.largestTotal - all.smallestTotal)
+  const hasFewer = isClaimed && !isTotalWrong && verdict.proof === 'moving' && !verdict.isStill && isBelowTotals
   const isJoined = ofWalk.isStill === true || hasFewer
   const distinct = isJoined ? all.distinct : end.distinct
   const { count, keys } = isJoined && all.keys ? { ...all, keys: all.keys } : end
   const summary = { ...end, distinct, rejected }
   const extraction = { kind: 'read', summary, minutes: end.minutes, found: { count, has: keys.has } } as const
-  if (isClaimed && !isUntrue && verdict.isStill === true && missingRows(needed, all, end) > 0) {
+  if (isClaimed && !isTotalWrong && verdict.isStill === true && missingRows(needed, all, end) > 0) {
     const rows = `${distinct} distinct and ${rejected.length} quarantined rows`
     const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
     return { ...extraction, verdict: { proof: 'short', reason } }
   }
   if (hasFewer) {
-    const reason = `the source says ${all.fewest} or more, but ${came} rows came in ${attempt} readings`
+    const reason = `the source says ${all.smallestTotal} or more, but ${came} rows came in ${attempt} readings`
     return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }
   }
   // One minute cannot be cut further. A longer window with a wrong total may lack rows without a sign of it.
-  if (isClaimed && isUntrue && mayBeHalved(window))
+  if (isClaimed && isTotalWrong && mayBeHalved(window))
     return { ...extraction, verdict: { proof: 'short', reason: verdict.reason, isAtRest: false } }
   return { ...extraction, verdict }
 }

@@ -76,7 +76,7 @@ export interface KeyedWalkSummary extends WalkSummary, Pick<Extraction, 'minutes
   /** Rows that lie in the slice. */
   readonly count: number
   /** The number of items on the largest page. */
-  readonly largest: number
+  readonly largestPage: number
 }
 
 /** What all walks over a slice have brought together. */
@@ -88,11 +88,10 @@ export interface AllWalks {
   count: number
   /** Whether the list was the same in all walks. */
   isStill: boolean
-  /** The smallest and largest total of all walks. */
-  fewest: number
-  most: number
+  smallestTotal: number
+  largestTotal: number
   /** The number of items on the largest page. The service serves pages of at least this size. */
-  largest: number
+  largestPage: number
   /** The most rows of any walk that brought more than its total. After it, smaller totals are not believed. */
   beyondTotal: number
   /** The last walk that was not proven and reached its end. */
@@ -101,32 +100,32 @@ export interface AllWalks {
 
 /** Judges a walk together with the earlier ones, and adds it to `all`. */
 export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: number, isWindow: boolean) {
-  const { totals, received, distinct, repeatsOnPage, held, keys, count, largest } = end
+  const { totals, received, distinct, repeatsOnPage, held, keys, count, largestPage } = end
   const { previous, beyondTotal } = all
-  const isUntrue = beyondTotal > (totals?.largest ?? 0)
+  const isTotalWrong = beyondTotal > (totals?.largest ?? 0)
   // If the total is known to be wrong, the number of items that came is used in its place.
-  const announced = isUntrue ? received : (totals?.last ?? 0)
-  all.fewest = Math.min(all.fewest, totals?.smallest ?? 0)
-  all.most = Math.max(all.most, totals?.largest ?? 0)
+  const announced = isTotalWrong ? received : (totals?.last ?? 0)
+  all.smallestTotal = Math.min(all.smallestTotal, totals?.smallest ?? 0)
+  all.largestTotal = Math.max(all.largestTotal, totals?.largest ?? 0)
   if (all.keys === undefined) Object.assign(all, { keys, distinct, count })
   const isSame = distinct === all.distinct && distinct === previous?.distinct
-  const isSameElsewhere = isSame && largest !== previous.largest
+  const isSameElsewhere = isSame && largestPage !== previous.largestPage
   const alone = judgeWalks(end, previous, isSameElsewhere)
   const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before, so its total is wrong`
-  const ofWalk: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
+  const ofWalk: Verdict = isTotalWrong && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
   all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
   for (const key of held.keys()) if (all.keys?.add(key)) all.distinct++
-  const isMoreThanTotal = received > announced
+  const hasMore = received > announced
   // As many different items as all walks must bring together.
-  const needed = announced - (isMoreThanTotal ? 0 : repeatsOnPage)
+  const needed = announced - (hasMore ? 0 : repeatsOnPage)
   // If more rows came than announced, the total may count rows that the list holds twice only once. That is believed
   // only if pages of another size bring the same rows, or all rows came on one page. Otherwise rows with equal keys are
   // first left to `judgeWalks`, which finds real duplicates by comparing two walks.
-  const isSure = isMoreThanTotal ? isSameElsewhere || largest === received : repeatsOnPage === 0 || attempt >= MAX_WALKS
-  const isProvable = isWindow || isMoreThanTotal
-  const isWhole = isProvable && all.isStill && !isUntrue && isSure && missingRows(needed, all, end) === 0
+  const isSure = hasMore ? isSameElsewhere || largestPage === received : repeatsOnPage === 0 || attempt >= MAX_WALKS
+  const isProvable = isWindow || hasMore
+  const isWhole = isProvable && all.isStill && !isTotalWrong && isSure && missingRows(needed, all, end) === 0
   const verdict: Verdict = isWhole ? { proof: 'verified' } : ofWalk
-  return { verdict, ofWalk, isUntrue, announced, needed }
+  return { verdict, ofWalk, isTotalWrong, announced, needed }
 }
 
 /** How many of the needed items no walk has brought. */
