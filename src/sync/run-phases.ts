@@ -7,7 +7,7 @@ import type { Leases } from '../ledger/leases/leases.ts'
 import { rankInQueue, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
 import type { PartitionPlan, Plans } from './plan-slices.ts'
 import { createEndableRun, type EndableRun } from './record-slice.ts'
-import { runPagedSlice, type WaitingSlice } from './run-paged-slice.ts'
+import { runBudgetedSlice, type WaitingSlice } from './run-budgeted-slice.ts'
 import { failedBy, runSlice } from './run-slice.ts'
 import type { CutSlice, EndedSlice, RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
@@ -111,7 +111,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
   const errors: unknown[] = []
 
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
-    const result = slice.stream.isBudgeted ? await runPagedSlice(slice, deps) : await runSlice(slice, deps)
+    const result = slice.stream.isBudgeted ? await runBudgetedSlice(slice, deps) : await runSlice(slice, deps)
     const parts = settle(slice, partition, result, run)
     await enqueue(parts.map((part) => ({ slice: part, partition })))
     if (partition.open > 1 && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))

@@ -2,7 +2,7 @@ import { hasCode } from '../core/errors.ts'
 import { describeError, type RunOutcome, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
 import { addCounts, type Counts, isGreen, noCounts, noSlices, type Proof, placeOf, proofs } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import type { WaitingSlice } from './run-paged-slice.ts'
+import type { WaitingSlice } from './run-budgeted-slice.ts'
 import type { EndedSlice, Slice } from './slice-work.ts'
 
 /** The result of a run, before it is recorded. */

@@ -6,9 +6,9 @@ import { closeOpenSlices, isRefusedForDays, readOpenSlice, saveOpenSlice } from 
 import { isAt } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { commitUnderLease, createBatchLoader } from './batch-loader.ts'
+import type { ReadPage } from './budgeted-progress.ts'
+import { addPage, beginSlice, isLastPage, judgeRefusedPage, judgeRepeatedPage, readItems } from './budgeted-progress.ts'
 import { acceptShortfall, compareWithEarlier } from './judge-walk.ts'
-import type { ReadPage } from './paged-progress.ts'
-import { addPage, beginSlice, isLastPage, judgeRefusedPage, judgeRepeatedPage, readPageRows } from './paged-progress.ts'
 import { pageIgnored } from './read-pages.ts'
 import { checkItems, openSliceLog, recordPresentFields, shortfall } from './record-slice.ts'
 import { failedBy } from './run-slice.ts'
@@ -37,7 +37,7 @@ export interface WaitingSlice {
  * days, if the slice is too short to be cut, or if the service says that too many calls were made, it fails with the
  * service's own words, and is tried once on each later day.
  */
-export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
+export async function runBudgetedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const work = await openWork(slice, deps)
   const { place, loader, log } = work
   const end = (proof: EndedSlice['proof'], error: unknown): EndedSlice => {
@@ -111,7 +111,7 @@ async function continueReading(work: Work): Promise<'end' | 'moved'> {
   const { reading, initial } = work
   const { slice, requests, readItem } = reading
   const readPage = async (number: number, pageSize = requests.pageSize): Promise<ReadPage> => {
-    return readPageRows(slice.stream, await fetchByNumber({ ...requests, pageSize }, number), readItem)
+    return readItems(slice.stream, await fetchByNumber({ ...requests, pageSize }, number), readItem)
   }
   const hasMoved = async (): Promise<boolean> => !isLastPage(work.state, await readPage(work.state.pagesRead))
   const readOn = async (): Promise<'more' | 'end' | 'moved'> => {

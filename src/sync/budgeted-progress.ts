@@ -120,7 +120,7 @@ export interface ReadPage extends Page, Pick<WalkSummary, 'degraded' | 'unknownF
 }
 
 /** Reads the items of a page. Nothing can move within one answer, so equal keys are real duplicates. */
-export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): ReadPage {
+export function readItems(stream: Stream, page: Page, readItem: ItemReader): ReadPage {
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const summary = walk.summary()
