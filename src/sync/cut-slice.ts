@@ -8,10 +8,10 @@ import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime }
 import { findLatestMinute } from '../store/load/table-part.ts'
 import { effectiveSize } from './read-pages.ts'
 import { announceParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
-import { fetchUnlessRefused, isOfRange, MIN_ROWS, ofRange, type SliceReading, widen } from './slice-reading.ts'
+import { areTotalsOfRange, fetchUnlessRefused, MIN_ROWS, ofRange, type SliceReading, widen } from './slice-reading.ts'
 import type { Extraction, RefusedPage, Requests, Slice } from './slice-work.ts'
 import { mayBeLimit, rowsOf } from './walk.ts'
-import { cutTime, cutWindow, cutWindowAt, GAP, isIn, MIN_WINDOW, minutesOf, secondOf } from './windows.ts'
+import { cutTime, cutWindow, cutWindowAt, isIn, MARGIN, MIN_WINDOW, minutesOf, secondOf } from './windows.ts'
 
 /** Parts with a total may be longer: they cost no more calls, and with fewer cuts fewer minutes are read twice. */
 const COUNTED_FACTOR = 4
@@ -65,11 +65,11 @@ export async function cutSlice(reading: SliceReading, isLong = false): Promise<r
   // Either nothing lies there, or the reading will show whether the page parameter is ignored.
   if (count === undefined ? sample === undefined : sample && isFirst(sample)) return undefined
   const rows = sample ? rowsOf(sample, readItem) : []
-  if (count !== undefined && rows.length === 0 && !(await isOfRange(requests))) return undefined
+  if (count !== undefined && rows.length === 0 && !(await areTotalsOfRange(requests))) return undefined
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
   await requireFoundByTime(sample ?? first, reading)
-  const halves = halveSlice({ ...slice, isFound: true }, minutesOf(rows, stream, deps.timeZone))
+  const halves = halveSlice({ ...slice, isFoundByTime: true }, minutesOf(rows, stream, deps.timeZone))
   return await announceParts(slice, halves, first.total ?? 0, requests)
 }
 
@@ -91,8 +91,8 @@ async function fetchFarPage(requests: Requests, mostPages: number, isFirst: (pag
  */
 async function requireFoundByTime(shown: Page, reading: SliceReading) {
   const { requests, readItem, deps } = reading
-  const { stream, isFound } = reading.slice
-  const rows = stream.identity && !isFound ? rowsOf(shown, readItem) : []
+  const { stream, isFoundByTime } = reading.slice
+  const rows = stream.identity && !isFoundByTime ? rowsOf(shown, readItem) : []
   const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], deps.timeZone) ?? [])
   const time = times[Math.ceil(times.length / 2) - 1]
   if (time === undefined) return
@@ -184,13 +184,13 @@ function partUpToHeld(window: Window, { to }: Window): UnseenPart {
 function partBefore(window: Window, earliest: WallTime): UnseenPart {
   const { from } = window
   const cut = cutWindowAt(window, [cutTime(window, earliest + MINUTE, Math.ceil)])
-  return { unseen: { from, to: earliest }, request: { from, to: earliest - GAP }, cut }
+  return { unseen: { from, to: earliest }, request: { from, to: earliest - MARGIN }, cut }
 }
 
 /** The part behind the latest row; only its newest days if nothing shows that the answer was cut off there. */
 function partBehind(window: Window, to: WallTime, latest: WallTime, isCutOff: boolean): UnseenPart {
   const unseen = { from: latest + MINUTE, to }
-  const request = { from: latest + GAP, to }
+  const request = { from: latest + MARGIN, to }
   if (isCutOff) return { unseen, request, cut: cutWindowAt(window, [cutTime(window, latest, Math.floor)]) }
   const length = window.to - window.from
   const newest = Math.max(MINUTE, Math.min(NEWEST_DAYS * DAY, floorToMinute(length / 2)))
@@ -203,7 +203,7 @@ function partBehind(window: Window, to: WallTime, latest: WallTime, isCutOff: bo
 async function bringsRows({ unseen, request }: UnseenPart, reading: SliceReading): Promise<boolean> {
   if (request.to - request.from <= MIN_WINDOW) return false
   // A service that filters by days also returns the rest of the first and last day, which may fill the page.
-  const wholeDays = { from: Math.ceil(request.from / DAY) * DAY, to: floorToDay(request.to) - GAP }
+  const wholeDays = { from: Math.ceil(request.from / DAY) * DAY, to: floorToDay(request.to) - MARGIN }
   for (const range of wholeDays.to - wholeDays.from > MIN_WINDOW ? [request, wholeDays] : [request]) {
     const page = await fetchFirst(range, reading)
     if (hasRowsOf(unseen, page, reading)) return true
@@ -221,7 +221,7 @@ async function cutToServedDays(window: Window, reading: SliceReading) {
     const page = await fetchFirst(newestDays, reading)
     if ('refusal' in page || !hasRowsOf(newestDays, page, reading)) continue
     await requireFoundByTime(page, reading)
-    return toSlices({ ...slice, isFound: true }, cutToLength(window, lengthAsked(days), slice.stream))
+    return toSlices({ ...slice, isFoundByTime: true }, cutToLength(window, lengthAsked(days), slice.stream))
   }
   return undefined
 }

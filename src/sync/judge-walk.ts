@@ -160,13 +160,13 @@ type Finding = Pick<Extraction, 'verdict' | 'found'> & {
 }
 
 /** A drop is not judged if this many rows or fewer are expected. */
-const MIN_HELD = 20
+const FEW_ROWS = 20
 /** A reading with a smaller share of the expected rows has surprisingly few. */
 const MIN_SHARE = 0.9
 
 /** Whether there are surprisingly few rows for the expected number. */
 export function isDrop(rows: number, expected: number): boolean {
-  return expected > MIN_HELD && rows < expected * MIN_SHARE
+  return expected > FEW_ROWS && rows < expected * MIN_SHARE
 }
 
 /**

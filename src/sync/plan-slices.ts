@@ -7,7 +7,7 @@ import { AGREEMENT_SECONDS } from '../ledger/slices/earlier-readings.ts'
 import type { Db } from '../store/database.ts'
 import { NIGHT_DAYS } from './cut-slice.ts'
 import type { Slice } from './slice-work.ts'
-import { claimableUntil, cutAtLookback, isReadTwice, lookbackStart, newestAt, partUntil } from './windows.ts'
+import { claimableUntil, cutAtLookback, isReadTwice, lookbackStart, partUntil, readableUntil } from './windows.ts'
 
 export interface SyncPlan {
   readonly streams: readonly Stream[]
@@ -36,7 +36,7 @@ export async function planSync(db: Db | undefined, plan: SyncPlan, questionsOf: 
       })
     }
     const lookbackDays = plan.lookbackDays?.[stream.name] ?? stream.lookbackDays
-    const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: newestAt(now) })
+    const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: readableUntil(now) })
     const until = lookbackStart(now, lookbackDays) - AGREEMENT_SECONDS
     const gapsOf = await readGaps(db, stream.name, wanted, {
       settledFor: { lookbackDays, ofStream: stream.lookbackDays, timeZone },
@@ -121,7 +121,7 @@ async function planGaps(
   now: WallTime,
   options: Pick<Slice, 'backfillId' | 'lookbackDays'>,
 ): Promise<Plans> {
-  const latest = newestAt(now)
+  const latest = readableUntil(now)
   const allTimes = wanted.map(({ partition }) => ({ partition, window: { from: -Infinity, to: latest } }))
   const mayOverlap = stream.timeColumns.length > 1 && !stream.isBudgeted
   const uncoveredOf = await readGaps(mayOverlap ? db : undefined, stream.name, allTimes)
@@ -166,7 +166,7 @@ export interface BackfillPlan extends Pick<SyncPlan, 'streams' | 'channels' | 'n
  */
 export async function planBackfill(db: Db | undefined, plan: BackfillPlan, questionsOf: QuestionsOf): Promise<Plans> {
   const { streams, channels, now, backfillId, onlyGaps } = plan
-  const window = { from: plan.window.from, to: Math.min(plan.window.to, newestAt(now)) }
+  const window = { from: plan.window.from, to: Math.min(plan.window.to, readableUntil(now)) }
   const plans = streams.map(async (stream) => {
     const wanted = wantedPartitions(stream, channels, questionsOf, window)
     const isNew = backfillId === undefined && !onlyGaps

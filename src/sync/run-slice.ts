@@ -15,7 +15,7 @@ import type { CallMeter, SliceReading } from './slice-reading.ts'
 import { createCallMeter, fetchUnlessRefused, MIN_ROWS, openReading, widen } from './slice-reading.ts'
 import type { CutSlice, EndedSlice, Extraction, ReadResult, RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowKey, rowsOf } from './walk.ts'
-import { isReadTwice, MIN_WINDOW, newestAt } from './windows.ts'
+import { isReadTwice, MIN_WINDOW, readableUntil } from './windows.ts'
 
 export function failedBy(error: unknown): EndedSlice {
   return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined }
@@ -88,7 +88,7 @@ async function openAtOtherSize(slice: Slice, deps: RunDeps, meter: CallMeter): P
 async function widenRequest(slice: Slice, { db, wallTimeAt, claimableMs }: RunDeps): Promise<Slice | undefined> {
   const { stream, window } = slice
   if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return undefined
-  const to = Math.max(window.to, Math.min(window.to + DAY, newestAt(wallTimeAt(claimableMs()))))
+  const to = Math.max(window.to, Math.min(window.to + DAY, readableUntil(wallTimeAt(claimableMs()))))
   return { ...slice, requestWindow: widen({ window: { from: window.from - DAY, to } }) }
 }
 

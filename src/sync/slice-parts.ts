@@ -5,7 +5,7 @@ import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts
 import { isDrop } from './judge-walk.ts'
 import { countIn, fetchUnlessRefused, isRefusedPage, ofRange, type SliceReading, widen } from './slice-reading.ts'
 import type { Requests, Slice } from './slice-work.ts'
-import { cutTime, cutWindowAt, GAP, isIn, MIN_WINDOW, mayBeHalved } from './windows.ts'
+import { cutTime, cutWindowAt, isIn, MARGIN, MIN_WINDOW, mayBeHalved } from './windows.ts'
 
 /** The part of a slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -71,7 +71,7 @@ export function halveSlice(slice: Slice, minutes: readonly WallTime[]): readonly
   const times = minutes.filter((at) => isIn(window, at)).toSorted((a, b) => a - b)
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
   const isCrowded = times.length > 1 && times.every((time) => time === middle)
-  const around = isCrowded ? cutWindowAt(window, [middle - GAP, middle + GAP]) : []
+  const around = isCrowded ? cutWindowAt(window, [middle - MARGIN, middle + MARGIN]) : []
   return toSlices(slice, around.length > 1 ? around : cutWindowAt(window, [cutTime(window, middle)]))
 }
 

@@ -7,7 +7,7 @@ import { type EarlierReadings, readEarlierReadings } from '../ledger/slices/earl
 import { itemReader } from '../transform/read-item.ts'
 import type { RefusedPage, Requests, RunDeps, Slice } from './slice-work.ts'
 import { rowsOf } from './walk.ts'
-import { claimableUntil, filterIgnored, GAP, listUntil, minutesOf, partUntil, straysOf } from './windows.ts'
+import { claimableUntil, filterIgnored, listUntil, MARGIN, minutesOf, partUntil, straysOf } from './windows.ts'
 
 /** The reading of a slice, with all that it takes: the slice, its requests and what the run shares. */
 export type SliceReading = ReturnType<typeof openReading>
@@ -43,7 +43,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     },
     /** The same slice with a request for all rows, if the service's totals count all rows and so many can be read. */
     widenToAll: async (total: number): Promise<Slice | undefined> => {
-      if (await isOfRange(requests)) return undefined
+      if (await areTotalsOfRange(requests)) return undefined
       const requestWindow = { from: BEFORE_ALL.from, to: latest }
       const last = await fetchUnlessRefused(ofRange(requests, requestWindow), Math.ceil(total / pageSize))
       return 'refusal' in last || last.items.length === 0 ? undefined : { ...slice, requestWindow }
@@ -156,7 +156,7 @@ async function comesByMinute(rows: readonly Row[], requests: Requests, readItem:
   const page = await fetchUnlessRefused(ofRange(requests, minute), 1)
   const minutes = minutesOf('refusal' in page ? [] : rowsOf(page, readItem), stream, timeZone)
   const span = (minutes.at(-1) ?? 0) - (minutes[0] ?? 0)
-  const isOfDay = Math.abs(span) > 2 * GAP && minutes.every((each) => floorToDay(each) === floorToDay(at))
+  const isOfDay = Math.abs(span) > 2 * MARGIN && minutes.every((each) => floorToDay(each) === floorToDay(at))
   return minutes.includes(at) || (isOfDay && minutes.toSorted((a, b) => (a - b) * span).join() === minutes.join())
 }
 
@@ -165,7 +165,7 @@ async function comesByMinute(rows: readonly Row[], requests: Requests, readItem:
  * of long ago, and have none of the future (as in another time zone).
  */
 async function isByOtherTime(requests: Requests, latest: WallTime, fetchPage: FetchPage): Promise<boolean> {
-  if (!(await isOfRange(requests))) return false
+  if (!(await areTotalsOfRange(requests))) return false
   const later = { from: latest + 2 * MINUTE, to: latest + 2 * DAY }
   const page = await fetchUnlessRefused(ofRange({ ...requests, fetchPage }, later), 1)
   return !('refusal' in page) && page.items.length === 0
@@ -234,7 +234,7 @@ export function isRefusal(error: unknown): boolean {
 const BEFORE_ALL = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-01 00:01:00') ?? 0 }
 
 /** Whether the service's totals count the requested range, and not all rows of the channel. */
-export async function isOfRange(requests: Requests): Promise<boolean> {
+export async function areTotalsOfRange(requests: Requests): Promise<boolean> {
   try {
     return (await countIn(BEFORE_ALL, requests)) === 0
   } catch (error) {

@@ -34,7 +34,7 @@ export interface Slice {
   /** Whether it was cut out of a range of which the service served only a part (ADR 0086). */
   readonly isShortened?: boolean
   /** Whether the longer slice has shown that the service finds rows without an id by their time (ADR 0085). */
-  readonly isFound?: boolean
+  readonly isFoundByTime?: boolean
   /**
    * Bounds the search for the rows that prevent the proof of an answer. Rows with an id land even without a proof, so
    * each of their lists has one search in a run. For other rows, the parts of an answer share one search, which goes on

@@ -11,7 +11,7 @@ const NEWEST_SECONDS = 2
 const CLAIM_DELAY_SECONDS = 300
 
 /** Up to when a run reads: to the end of the current minute. */
-export function newestAt(now: WallTime): WallTime {
+export function readableUntil(now: WallTime): WallTime {
   return Math.ceil((now - NEWEST_SECONDS) / MINUTE) * MINUTE
 }
 
@@ -51,9 +51,9 @@ export function cutAtLookback(window: Window, { isBudgeted, lookbackDays }: Stre
 }
 
 /** The distance of a part from a minute that its request must exclude: each request is a minute longer on each side. */
-export const GAP = 2 * MINUTE
+export const MARGIN = 2 * MINUTE
 /** The requests for parts of a shorter window would return nearly the same rows. */
-export const MIN_WINDOW = 2 * GAP
+export const MIN_WINDOW = 2 * MARGIN
 
 /** Cuts a window into equal parts of whole minutes, newest first; there are fewer if it has fewer minutes. */
 export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {

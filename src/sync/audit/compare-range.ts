@@ -10,7 +10,7 @@ import { isConclusive } from '../judge-walk.ts'
 import { extractSlice } from '../run-slice.ts'
 import { type CallMeter, openReading } from '../slice-reading.ts'
 import type { Extraction, RunDeps, Slice } from '../slice-work.ts'
-import { claimableUntil, isIn, lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
+import { claimableUntil, isIn, lookbackStart, minuteOf, minuteOfItem, partUntil, readableUntil } from '../windows.ts'
 import type { Difference } from './comparison.ts'
 
 /** A range to compare row by row. */
@@ -95,7 +95,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 function extendToNow(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
   if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(stream, window.to, deps)) return window
-  return { from: window.from, to: Math.max(window.to, newestAt(deps.wallTimeAt(deps.clock.now()))) }
+  return { from: window.from, to: Math.max(window.to, readableUntil(deps.wallTimeAt(deps.clock.now()))) }
 }
 
 /** Whether a row has a time in the window, or no readable time. */
