@@ -71,7 +71,7 @@ export function createBatchLoader(slice: Slice, deps: RunDeps) {
     await begun
   }
   /** Waits for the batches in flight. Throws the error of the first one that failed. */
-  const settle = async (): Promise<void> => {
+  const awaitCommits = async (): Promise<void> => {
     await Promise.all(commits)
     if (failure) throw failure.error
   }
@@ -99,11 +99,11 @@ export function createBatchLoader(slice: Slice, deps: RunDeps) {
       await check?.(filling.keys)
       if (filling.keys.length > 0) await commitAhead(filling)
       filling = createBatch(stream, runId)
-      await settle()
+      await awaitCommits()
     },
     /** Commits the remaining rows together with `land`, after all other batches. `written` counts all batches. */
     finish: async (land: (trx: Transaction<Database>, written: Counts) => Promise<void>): Promise<void> => {
-      await settle()
+      await awaitCommits()
       // Rows without a key are all written now. They take memory, so only a few slices do this at a time.
       const writeLast = async () =>
         await commit(async (trx) => {

@@ -147,8 +147,8 @@ export async function cutShortened(
   const minutes = all.filter((at) => isIn(window, at))
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
   // Only rows of the warehouse show where to look beyond a gap that is longer than the ranges that the service serves.
-  const held = await findLatestMinute(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
-  if (isEmpty && held && length > MIN_WINDOW && hasRowsOf(held, await fetchFirst(held, reading), reading))
+  const known = await findLatestMinute(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
+  if (isEmpty && known && length > MIN_WINDOW && hasRowsOf(known, await fetchFirst(known, reading), reading))
     return toSlices({ ...slice, isShortened: true }, cutWindow(window, 2))
   if (!isLong) return undefined
   const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
@@ -159,7 +159,7 @@ export async function cutShortened(
   // The newest days of this range have come, or in this run those of another one at least as long.
   const isServed = !isCutOff && !isShortened && length <= longest
   const unseenParts = [
-    ...(held ? [partUpToHeld(window, held)] : []),
+    ...(known ? [partUpToKnown(window, known)] : []),
     ...(minutes.length > 0 ? [partBefore(window, earliest)] : []),
     ...(isServed ? [] : [partBehind(window, slice.covers?.to ?? window.to, latest, isCutOff)]),
   ]
@@ -175,7 +175,7 @@ interface UnseenPart extends Readonly<Record<'unseen' | 'request', Window>> {
 }
 
 /** The part up to the latest row that the warehouse holds before those that came. */
-function partUpToHeld(window: Window, { to }: Window): UnseenPart {
+function partUpToKnown(window: Window, { to }: Window): UnseenPart {
   const part = { from: window.from, to }
   return { unseen: part, request: part, cut: cutWindowAt(window, [cutTime(window, to, Math.ceil)]) }
 }

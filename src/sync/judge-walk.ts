@@ -200,11 +200,11 @@ export async function compareWithEarlier(
   const now = new Date(clock.now())
   // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / MIN_SHARE, now }
-  const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
-  for (const read of await findAgreeingReadings(db, drop)) {
+  const byBeginning = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
+  for (const agreeing of await findAgreeingReadings(db, drop)) {
     // A reading of a part of the window agrees only if nearly all expected rows began in that part.
-    const there = read
-      ? await countEarlierRows(db, { ...part, stream: began, window: read }, runId)
+    const there = agreeing
+      ? await countEarlierRows(db, { ...part, stream: byBeginning, window: agreeing }, runId)
       : { before: expected }
     if (there.before >= expected * MIN_SHARE) return { ...verdict, isDrop: true }
   }

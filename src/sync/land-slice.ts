@@ -82,14 +82,14 @@ export async function landSlice(
     // The list moved, so of the rows with the same key, the one that came last is the freshest.
     const latestRows = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
     await loadRows(trx, stream, [...latestRows.values()], runId, 'newer')
-    const name = placeOf(slice)
+    const place = placeOf(slice)
     // Rows without an id from a short reading are not written, so no row has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const agreeing = await readAgreeing(trx, record, stream)
     const mayMiss = stream.marksRemoved || agreeing.seen !== '{}'
-    const place = { ...name, runId, window: slice.requestWindow ?? slice.window }
     const unreadable = summary.rejected.length
-    const hasNewUnreadable = unreadable > 0 && !(await hadAsManyQuarantined(trx, place, unreadable))
+    const read = { ...place, runId, window: slice.requestWindow ?? slice.window }
+    const hasNewUnreadable = unreadable > 0 && !(await hadAsManyQuarantined(trx, read, unreadable))
     const { removed, disputed } =
       isConclusive(verdict) && mayMiss
         ? await compareWithTable(trx, { ...slice, timeZone }, found, {
@@ -106,8 +106,8 @@ export async function landSlice(
     const records = await settleReading(trx, slice, reading, deps)
     const otherProofs = records.map(({ proof }) => proof)
     landing = { removed, proof: otherProofs.pop() ?? verdict.proof, otherProofs }
-    if (isWritten && title !== undefined) await recordHeaders(trx, { ...name, title, runId, seenAt: at })
-    const origin = { ...name, runId, seenAt: at, timeZone, requestWindow: widen(slice) }
+    if (isWritten && title !== undefined) await recordHeaders(trx, { ...place, title, runId, seenAt: at })
+    const origin = { ...place, runId, seenAt: at, timeZone, requestWindow: widen(slice) }
     // An unreadable item that did not come again is gone from the source, unless the answer is empty.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
     await recordSlices(trx, records)

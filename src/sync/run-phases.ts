@@ -112,7 +112,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
 
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     const result = slice.stream.isBudgeted ? await runBudgetedSlice(slice, deps) : await runSlice(slice, deps)
-    const parts = settle(slice, partition, result, run)
+    const parts = recordResult(slice, partition, result, run)
     await enqueue(parts.map((part) => ({ slice: part, partition })))
     if (partition.open > 1 && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))
       partition.state = 'put off'
@@ -174,7 +174,7 @@ async function takeLease(partition: OpenPartition, { deps, options }: PhasedRun)
 }
 
 /** Records the result of a slice, and its effect on its partition. @returns the parts to read in its place */
-function settle(
+function recordResult(
   slice: Slice,
   partition: OpenPartition,
   result: EndedSlice | CutSlice | WaitingSlice,

@@ -124,7 +124,7 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
 const MAX_PAGES = 2000
 
 /**
- * Reads the rows of a slice, or cuts it if it is too large, which may show only while reading, or only partly served.
+ * Reads the rows of a slice, or cuts it: if it is too large, which may show only while it is read, or partly served.
  * If rows without an id are short, the total may count all rows of the partition, whatever the range: then all of them
  * are requested.
  * @throws LivehouseError `paging.ignored`, also if the list of one minute has no end; `api.…` of a call

@@ -12,9 +12,9 @@ export type RunResult = Pick<RunOutcome, 'status' | 'streams' | 'errors' | 'resu
 export type Tally = ReturnType<typeof createTally>
 
 /** Starts a tally with an entry for each stream of the run. */
-export function createTally(names: readonly Stream[]) {
+export function createTally(planned: readonly Stream[]) {
   const streams: Record<string, StreamOutcome> = Object.fromEntries(
-    names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
+    planned.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
   )
   const problems = new Map<unknown, RunProblem>()
   let left = 0
