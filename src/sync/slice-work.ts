@@ -173,7 +173,7 @@ export interface RunDeps {
   readonly longestServed: Map<string, number>
   /** By stream, `later` if the service has returned rows of a range that ends in the future, `now` if it does not. */
   readonly rangeEnds: Map<string, 'now' | 'later'>
-  /** Slices with more pages are cut, for shallow pages, steady progress and cheap resumption. */
+  /** Larger slices are cut (`mostPagesUncut`), for shallow pages, steady progress and cheap resumption. */
   readonly pagesPerSlice: number
   /** Slices with a larger share of unreadable items fail. */
   readonly maxUnreadablePercent: number
