@@ -197,7 +197,7 @@ export const MIN_ROWS = 10
 /** Page sizes that the interface names, other than the largest (API 8). Some services accept only these. */
 export const NAMED_SIZES: readonly number[] = [50, 20, MIN_ROWS]
 
-/** The reading of another range of the same list. */
+/** The requests for another range of the same list. */
 export function ofRange(requests: Requests, window: Window | undefined): Requests {
   return { ...requests, list: { ...requests.list, window } }
 }
