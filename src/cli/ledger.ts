@@ -118,9 +118,9 @@ async function forget(context: CliContext, asked: LedgerRequest): Promise<readon
   const lines = describeForgotten(forgotten)
   if (forgotten.length > 0 && asked.from !== undefined && window.from < historyFrom)
     lines.push(`What lies before LIVEHOUSE_HISTORY_FROM (${formatWallMinute(historyFrom)}) is not read again.`)
-  const walks = asked.streams.filter(({ isTimeFiltered }) => !isTimeFiltered).map(({ name }) => name)
-  if (asked.namesStreams && walks.length > 0)
-    lines.push(`${walks.join(', ')}: nothing to forget; every sync reads the whole list anyway.`)
+  const wholeLists = asked.streams.filter(({ isTimeFiltered }) => !isTimeFiltered).map(({ name }) => name)
+  if (asked.namesStreams && wholeLists.length > 0)
+    lines.push(`${wholeLists.join(', ')}: nothing to forget; every sync reads the whole list anyway.`)
   return lines
 }
 

@@ -130,7 +130,7 @@ export interface Stream extends LoadTable {
   readonly isCounted: boolean
   /** Columns of which at least one shows whether a row lies in the requested window; none for snapshots. */
   readonly timeColumns: readonly string[]
-  /** Whether the service filters by time. Without a filter, a slice is a walk over the whole list. */
+  /** Whether the service filters by time. Without a filter, a slice is the whole list. */
   readonly isTimeFiltered: boolean
   /** Whether the service limits its calls per day. Such a stream is read only when named, page by page, over days. */
   readonly isBudgeted?: boolean

@@ -12,7 +12,7 @@ type OpenRow = Row<'open_readings'>
  */
 export interface OpenReading
   extends Pick<OpenRow, 'sliceId' | 'kind' | 'stream' | 'partition' | 'channelId' | 'proof' | 'acceptanceId'> {
-  /** Undefined for a walk over a whole list. */
+  /** Undefined for a whole list. */
   readonly window: Window | undefined
   /** What is missing or went wrong, in English. May quote the service. */
   readonly reason: string | null

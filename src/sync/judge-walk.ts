@@ -185,7 +185,7 @@ export async function compareWithEarlier(
     return { ...verdict, missingRows: (summary.totals?.largest ?? 0) - accountedFor(summary) }
   const part = { stream, partition, window, timeZone }
   const earlier = await countEarlierRows(db, part, runId)
-  const before = window !== undefined || stream.marksRemoved ? earlier.before : ((await readEarlier()).lastWalk ?? 0)
+  const before = window !== undefined || stream.marksRemoved ? earlier.before : ((await readEarlier()).lastRows ?? 0)
   // A conclusive walk must also bring what an earlier walk of this run inserted, and as many rows as were announced.
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
   // The announced number includes rows that lie outside of the window by one of their times.

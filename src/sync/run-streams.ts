@@ -3,7 +3,7 @@ import { type Partition, parsePartition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { readHeadersSeen, readQuestions, recordListing } from '../ledger/questionnaires.ts'
-import { readWalkBefore } from '../ledger/slices/slices.ts'
+import { readRowsBefore } from '../ledger/slices/slices.ts'
 import type { Plans, QuestionsOf } from './plan-slices.ts'
 import { type RunOptions, runPhases } from './run-phases.ts'
 import { createCallMeter, fetchByNumber, openReading } from './slice-reading.ts'
@@ -97,7 +97,7 @@ async function readQuestionsOf(
   const [listed, unlisted]: [string[], string[]] = [[], []]
   for (const [channel, list] of lists) {
     const place = { stream: listName, partition: partitionKey({ channel }) }
-    const isWhole = list.isProven && (list.count > 0 || (await readWalkBefore(db, place, runId)) === 0)
+    const isWhole = list.isProven && (list.count > 0 || (await readRowsBefore(db, place, runId)) === 0)
     for (const question of questions.get(channel) ?? []) {
       if (list.has(question)) listed.push(partitionKey({ channel, question }))
       else if (isWhole) unlisted.push(partitionKey({ channel, question }))

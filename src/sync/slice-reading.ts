@@ -15,7 +15,7 @@ export type SliceReading = ReturnType<typeof openReading>
 /** Each request is longer by this on both sides, because the spec does not say whether filters include their ends. */
 const OVERLAP_SECONDS = 60
 
-/** The range to request for a slice or window; undefined for a walk over the whole list. */
+/** The range to request for a slice or window; undefined for a whole list. */
 export function widen({ window, requestWindow }: Pick<Slice, 'window' | 'requestWindow'>): Window | undefined {
   return requestWindow ?? (window && { from: window.from - OVERLAP_SECONDS, to: window.to + OVERLAP_SECONDS })
 }

@@ -93,7 +93,7 @@ export async function pruneSlices(db: Db, now: Date): Promise<number> {
     const { timeZone = 'UTC' } = (await readSource(trx)) ?? {}
     // The builder knows no ranges.
     const { rows } = await sql`
-      with walks as (
+      with whole_lists as (
         select slice_id, backfill_id, is_drop, finished_at,
           row_number() over (partition by stream, partition, proof, is_drop order by slice_id desc) as of_kind,
           row_number() over (partition by stream, partition, (finished_at at time zone ${timeZone})::date
@@ -103,7 +103,7 @@ export async function pruneSlices(db: Db, now: Date): Promise<number> {
           join livehouse_ops.slices using (stream, partition)
       ),
       needless as (
-        select slice_id, backfill_id from walks
+        select slice_id, backfill_id from whole_lists
         where of_kind > 1 and (of_day > 1 or finished_at < ${now}::timestamptz - interval '1 year')
           and not (is_drop and finished_at > ${now}::timestamptz - interval '1 day')
         union all

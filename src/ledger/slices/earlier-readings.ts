@@ -9,14 +9,14 @@ import type { LedgerPlace } from './forget-coverage.ts'
 export type EarlierReadings = Awaited<ReturnType<typeof readEarlierReadings>>
 
 /** Reads all in one statement: for thousands of small partitions, each statement costs as much as reading a page. */
-export async function readEarlierReadings(db: Db, place: Place, isWalk: boolean) {
-  const walks = ops(db).selectFrom('slices').select('distinctRows').where(isAt(place)).where('reads', 'is', null)
-  const lastWalk = walks.where('status', '=', 'landed').orderBy('sliceId', 'desc').limit(1)
+export async function readEarlierReadings(db: Db, place: Place, isWholeList: boolean) {
+  const readings = ops(db).selectFrom('slices').select('distinctRows').where(isAt(place)).where('reads', 'is', null)
+  const lastReading = readings.where('status', '=', 'landed').orderBy('sliceId', 'desc').limit(1)
   const { hasWaiting, ...row } = await db
     .selectNoFrom((eb) => [
       eb.exists(selectWaiting(db).where(isAt(place))).as('hasWaiting'),
       selectKnownFields(db, place).as('fields'),
-      lastWalk.where(eb.lit(isWalk)).as('lastWalk'),
+      lastReading.where(eb.lit(isWholeList)).as('lastRows'),
     ])
     .executeTakeFirstOrThrow()
   const fields = row.fields ?? []
@@ -27,8 +27,8 @@ export async function readEarlierReadings(db: Db, place: Place, isWalk: boolean)
     knownFields: fields.map(({ field }) => field),
     /** The known fields that were not missing last time. */
     presentFields: fields.flatMap(({ field, isPresent }) => (isPresent ? field : [])),
-    /** How many rows the last landed walk found; undefined before the first one, and for windows. */
-    lastWalk: row.lastWalk === null ? undefined : Number(row.lastWalk),
+    /** How many rows the last landed reading of a whole list found; undefined before it, and for windows. */
+    lastRows: row.lastRows === null ? undefined : Number(row.lastRows),
   }
 }
 

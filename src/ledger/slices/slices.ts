@@ -57,8 +57,8 @@ export async function hasLandedSince(db: Db, place: Place, since: Date): Promise
   return (await reading.where('walkedAt', '>=', since).executeTakeFirst()) !== undefined
 }
 
-/** How many rows the last walk that landed before this run found; undefined if there is none. */
-export async function readWalkBefore(db: Db, place: Place, runId: string): Promise<number | undefined> {
+/** How many rows the last landed reading of a whole list before this run found; undefined if there is none. */
+export async function readRowsBefore(db: Db, place: Place, runId: string): Promise<number | undefined> {
   const row = await ops(db)
     .selectFrom('slices')
     .select('distinctRows')

@@ -228,8 +228,8 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))
-  const lastReadRows = timesOf(stream).length > 0 ? undefined : (await readEarlierReadings(db, place, true)).lastWalk
-  const range = { stream, partition, window: undefined, quarantined, lastReadRows, ...day }
+  const lastRows = timesOf(stream).length > 0 ? undefined : (await readEarlierReadings(db, place, true)).lastRows
+  const range = { stream, partition, window: undefined, quarantined, lastRows, ...day }
   const compared = await compareRange(range, deps, meter)
   // Rows that are gone from the source are not differences if the last reading has already missed them.
   const missed = await readMissedRows(db, place)

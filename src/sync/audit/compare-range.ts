@@ -18,7 +18,7 @@ interface ComparedRange extends Omit<TablePart, 'timeZone'> {
   /** The hashes of the items in quarantine. */
   readonly quarantined: ReadonlySet<string>
   /** For a list without times, the number of rows in its last reading. */
-  readonly lastReadRows?: number | undefined
+  readonly lastRows?: number | undefined
 }
 
 const BATCH = 1000
@@ -54,7 +54,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 
   const received = readings.reduce((sum, { summary }) => sum + summary.distinct, 0)
   // All rows of the last reading are here, so the others have come since.
-  const areNew = range.lastReadRows !== undefined && received - missing.size >= range.lastReadRows
+  const areNew = range.lastRows !== undefined && received - missing.size >= range.lastRows
   const lostRows = areNew ? [] : await withoutNewRows([...missing.values()], range, deps)
   const unknownItems = readings
     .flatMap(({ summary }) => summary.rejected)
