@@ -117,7 +117,7 @@ async function continueReading(work: Work): Promise<'end' | 'moved'> {
   const readOn = async (): Promise<'more' | 'end' | 'moved'> => {
     const page = await readPage(work.state.pagesRead + 1)
     const { state } = work
-    if (state.pagesRead === 0) work.state = { ...state, covers: reading.covers() }
+    if (state.pagesRead === 0) work.state = { ...state, covers: reading.claimed() }
     if (page.items.length === 0) return 'end'
     const isLast = isLastPage(state, page)
     if (isLast || (page.keys.length > 0 && page.keys.every((key) => state.keys.has(key)))) {

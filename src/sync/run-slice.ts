@@ -57,7 +57,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     await checkItems(reading, { ...extraction.summary, ...readableOf(extraction.summary) })
     const verdict = await acceptShortfall(reading, await compareWithEarlier(reading, extraction))
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
-    const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
+    const record = { ...log.record(verdict, extraction, reading.claimed()), pageSize: extraction.pageSize }
     const landing = await landSlice(reading, extraction, verdict, record, loader)
     return end(landing, isGreen(landing.proof) ? undefined : shortfall(slice, verdict.reason))
   } catch (error) {

@@ -37,7 +37,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     readItem,
     meter,
     /** The range that the slice may claim to cover: nothing later than either clock when the service answered. */
-    covers: (): Window | undefined => {
+    claimed: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs() ?? claimableMs)
       return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
     },
