@@ -37,7 +37,7 @@ export function mostPagesUncut(stream: Stream, pagesPerSlice: number, rows: read
  * not. Whatever the order and whatever moves, the parts together are the window, and a part that is still too large is
  * cut again. A slice is also cut if the service does not count all of its rows.
  *
- * @param isLong whether a reading has already shown that the slice is too large
+ * @param isLong whether a walk has already shown that the slice is too large
  * @returns undefined if it is small enough, only a few minutes long, or its rows are too close together
  * @throws LivehouseError `paging.ignored` if most rows of a page lie outside of the requested range, or a row is not
  * found by its time

@@ -78,7 +78,7 @@ export interface WalkSummary {
   readonly unreadFields: ReadonlySet<string>
 }
 
-/** What a walk proves, with a reason if it is neither `verified` nor `unverifiable`. */
+/** What walks prove by themselves, with a reason if it is neither `verified` nor `unverifiable`. */
 export interface Verdict {
   readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
   readonly reason?: string | undefined
