@@ -55,10 +55,10 @@ export async function runPhases(
   return run.tally.result(signal.reason)
 }
 
-interface OpenPartition {
+interface PartitionInRun {
   readonly plan: PartitionPlan
   /** The number of slices that wait or are in flight. */
-  open: number
+  pending: number
   /**
    * What happens to its waiting slices. `given up`: the service ignores a parameter, or an open slice cannot end.
    * `left`: they are read on another day. `put off`: another run holds or wants the partition; they are planned again.
@@ -85,13 +85,13 @@ async function runPhase(plans: Plans, run: PhasedRun): Promise<void> {
 
   let waitedMs = 0
   const isOver = () => deps.signal.aborted || isPastStop(run) || waitedMs >= MAX_WAIT_MS
-  const open = plans.map((plan) => openPartition(plan))
-  let blocked = await runPartitions(open, run)
+  const partitions = plans.map((plan) => startPartition(plan))
+  let blocked = await runPartitions(partitions, run)
   if (blocked.length > 0) deps.log.info('partition.waiting', { partitions: blocked.map(leaseOf).slice(0, 9) })
   for (; blocked.length > 0 && !isOver(); waitedMs += LEASE_POLL_MS) {
     await deps.clock.sleep(LEASE_POLL_MS, deps.signal).catch(() => {})
     if (deps.signal.aborted) break
-    const again = blocked.map(({ plan }) => openPartition(plan, true))
+    const again = blocked.map(({ plan }) => startPartition(plan, true))
     blocked = await runPartitions(again, run)
   }
   for (const slice of blocked.flatMap(({ plan }) => plan.slices)) {
@@ -102,7 +102,7 @@ async function runPhase(plans: Plans, run: PhasedRun): Promise<void> {
 }
 
 /** Runs all slices of partitions. @returns the partitions that another run holds, or was given */
-async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRun): Promise<OpenPartition[]> {
+async function runPartitions(partitions: readonly PartitionInRun[], run: PhasedRun): Promise<PartitionInRun[]> {
   const { deps, options, tally } = run
   // If a stream has few calls a day, each slice ends before the next begins.
   const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
@@ -110,14 +110,14 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
   const turns = new Map(partitions.map((partition, turn) => [partition, turn]))
   const errors: unknown[] = []
 
-  const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
+  const runOne = async (slice: Slice, partition: PartitionInRun): Promise<void> => {
     const result = slice.stream.isBudgeted ? await runBudgetedSlice(slice, deps) : await runSlice(slice, deps)
     const parts = recordResult(slice, partition, result, run)
     await enqueue(parts.map((part) => ({ slice: part, partition })))
-    if (partition.open > 1 && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))
+    if (partition.pending > 1 && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))
       partition.state = 'put off'
   }
-  const runUnderLease = async (slice: Slice, partition: OpenPartition): Promise<void> => {
+  const runUnderLease = async (slice: Slice, partition: PartitionInRun): Promise<void> => {
     if (partition.state === 'put off') return
     if (deps.signal.aborted || partition.state === 'given up') return tally.addNotBegun(slice)
     if (isPastStop(run) || partition.state === 'left' || run.spent.has(slice.stream.name)) return tally.addLeft()
@@ -134,24 +134,24 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     const [plan = remaining] = await resumeOpenFirst(deps.db, [remaining], deps.clock.now())
     await enqueue(plan.slices.map((each) => ({ slice: each, partition })))
   }
-  const runFromQueue = async (slice: Slice, partition: OpenPartition): Promise<void> => {
+  const runFromQueue = async (slice: Slice, partition: PartitionInRun): Promise<void> => {
     try {
       if (errors.length > 0) return
       await runUnderLease(slice, partition)
-      partition.open--
-      if (partition.open === 0) await options.leases.release(leaseOf(partition))
+      partition.pending--
+      if (partition.pending === 0) await options.leases.release(leaseOf(partition))
     } catch (error) {
       run.endRun(error)
       errors.push(error)
     }
   }
   // Sorted, because the queue starts the first ones at once, and inserts the others without a search.
-  const enqueue = async (waiting: readonly { readonly slice: Slice; readonly partition: OpenPartition }[]) => {
+  const enqueue = async (waiting: readonly { readonly slice: Slice; readonly partition: PartitionInRun }[]) => {
     const ranked = waiting.map(({ slice, partition }) => {
       return { slice, partition, ...rankInQueue(slice, turns.get(partition) ?? 0, options.order) }
     })
     ranked.sort((a, b) => b.priority - a.priority || b.rank - a.rank)
-    for (const { partition } of ranked) partition.open++
+    for (const { partition } of ranked) partition.pending++
     for (const [index, { slice, partition, priority }] of ranked.entries()) {
       if (index % 1000 === 999) await yieldToEventLoop()
       void queue.add(async () => await runFromQueue(slice, partition), { priority })
@@ -167,7 +167,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
   return partitions.filter(({ state }) => state === 'put off')
 }
 
-async function takeLease(partition: OpenPartition, { deps, options }: PhasedRun): Promise<boolean> {
+async function takeLease(partition: PartitionInRun, { deps, options }: PhasedRun): Promise<boolean> {
   const { leases, yieldsToOthers } = options
   partition.lease ??= leases.tryTake(leaseOf(partition), { yieldsToOthers, forRun: deps.runId })
   return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
@@ -176,7 +176,7 @@ async function takeLease(partition: OpenPartition, { deps, options }: PhasedRun)
 /** Records the result of a slice, and its effect on its partition. @returns the parts to read in its place */
 function recordResult(
   slice: Slice,
-  partition: OpenPartition,
+  partition: PartitionInRun,
   result: EndedSlice | CutSlice | WaitingSlice,
   { deps, options, tally, isFatal, endRun, spent }: PhasedRun,
 ): readonly Slice[] {
@@ -207,12 +207,12 @@ function recordResult(
  * @param isPlannedAgain whether to plan it again under the lease, because another run held it since it was planned. A
  * partition with few calls a day always is, because no call may be spent on what another run has landed meanwhile.
  */
-function openPartition(plan: PartitionPlan, isPlannedAgain = false): OpenPartition {
+function startPartition(plan: PartitionPlan, isPlannedAgain = false): PartitionInRun {
   const isPlannedUnderLease = !isPlannedAgain && plan.stream.isBudgeted !== true
-  return { plan, open: 0, state: 'to read', lease: undefined, isPlannedUnderLease }
+  return { plan, pending: 0, state: 'to read', lease: undefined, isPlannedUnderLease }
 }
 
-function leaseOf({ plan }: OpenPartition): string {
+function leaseOf({ plan }: PartitionInRun): string {
   return partitionLease(placeOf(plan))
 }
 
