@@ -38,9 +38,8 @@ export async function quarantineItems(
   // Multiranges and days of a zone are plainer in SQL.
   const newRange = sql<string | null>`case when quarantine.lies_in && excluded.lies_in
     then quarantine.lies_in * excluded.lies_in else excluded.lies_in end`
-  const dayOf = (column: string) => sql`(${sql.ref(column)} at time zone ${timeZone})::date`
   const hasNews = sql<boolean>`(quarantine.resolved_at is not null or quarantine.lies_in is distinct from ${newRange}
-    or ${dayOf('quarantine.last_seen_at')} < ${dayOf('excluded.last_seen_at')})`
+    or ${dayOf('quarantine.last_seen_at', timeZone)} < ${dayOf('excluded.last_seen_at', timeZone)})`
   for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
     await ops(db)
       .insertInto('quarantine')
@@ -91,14 +90,13 @@ export async function resolveAbsent(
       return { liesIn, resolvedAt: resolvedAt.end() }
     })
     .$if(requestWindow !== undefined, (query) => query.where('liesIn', '&&', range))
-    .$if(isDaily, (query) =>
-      query.where((eb) => {
-        return eb(eb.cast<string>(eb.fn('timezone', [eb.val(timeZone), 'lastSeenAt']), 'date'), '=', today)
-      }),
-    )
+    .$if(isDaily, (query) => query.where(dayOf('last_seen_at', timeZone), '=', today))
     .where((eb) => eb.not(isAmong(itemsOfReading)))
     .execute()
 }
+
+/** The day of the service on which an instant lies. */
+const dayOf = (column: string, timeZone: string) => sql<string>`(${sql.ref(column)} at time zone ${timeZone})::date`
 
 /** SHA-256 of an item's JSON text, in hex. */
 export function hashItem(raw: string): string {
