@@ -4,7 +4,7 @@ import type { LogFields } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import { type Counts, isGreen, type Proof, placeOf, sliceName, type Window } from '../core/slice.ts'
 import { withoutPhones } from '../core/text.ts'
-import { isDuplicate, quarantineItems } from '../ledger/quarantine/quarantine.ts'
+import { isReadable, quarantineItems } from '../ledger/quarantine/quarantine.ts'
 import { type EarlierReadings, recordFields, recordMissingFields } from '../ledger/slices/earlier-readings.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { recordUnknownFields } from '../ledger/unknown-fields.ts'
@@ -188,7 +188,7 @@ const MIN_SAMPLE = 20
 
 /** Fails a slice if too many of its items are unreadable: the interface has changed. Three samples say why. */
 function requireReadable({ received, rejected: quarantined }: ReadItems, { maxUnreadablePercent }: RunDeps): void {
-  const rejected = quarantined.filter((item) => !isDuplicate(item))
+  const rejected = quarantined.filter((item) => !isReadable(item))
   if (received < MIN_SAMPLE || rejected.length * 100 <= received * maxUnreadablePercent) return
   const samples = [...new Set(rejected.map(({ reason }) => reason))].slice(0, 3)
   const evidence = `${rejected.length} of ${received} rows could not be read: ${samples.join('; ')}`

@@ -4,7 +4,7 @@ import type { Window } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { jsonText } from '../core/text.ts'
 import { DAY } from '../core/wall-clock.ts'
-import { duplicateItem } from '../ledger/quarantine/quarantine.ts'
+import { duplicateItem, STRAY } from '../ledger/quarantine/quarantine.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import { rejection, withRaw } from '../transform/read-item.ts'
 import type { HeldRow, Totals, WalkSummary } from './slice-work.ts'
@@ -156,7 +156,7 @@ export function rejectStrays(
   return (item, page) => {
     const read = readItem(item, page)
     if (read.kind === 'rejected' || liesWithin(read.row, [timeColumn], range, timeZone)) return read
-    return withRaw(rejection(timeColumn, `${timeColumn} lies far outside of the requested range`), item, page)
+    return withRaw(rejection(timeColumn, `${timeColumn} ${STRAY}`), item, page)
   }
 }
 

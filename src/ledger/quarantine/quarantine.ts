@@ -177,6 +177,8 @@ export async function resolveItems(trx: Db, items: readonly WaitingItem[], at: D
 const CONFLICT = 'conflict'
 /** How the reason begins if a fresher item has the same key. */
 const DUPLICATE = 'duplicate'
+/** How the reason ends if a row without an id lies so far outside that no request for its time would return it. */
+export const STRAY = 'lies far outside of the requested range'
 
 /** The quarantine item for a row that the source lists beside a fresher one of the same key. */
 export function duplicateItem(raw: string, path: string, rows: number) {
@@ -193,13 +195,14 @@ function rejectedItem(raw: string, path: string, reason: string) {
   return { kind: 'rejected', raw, path, reason, headers: null } as const
 }
 
-export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolean {
-  return reason.startsWith(DUPLICATE)
+/** Whether the item could be read, so that it does not show that the interface has changed. */
+export function isReadable({ reason }: Pick<QuarantinedItem, 'reason'>): boolean {
+  return reason.startsWith(DUPLICATE) || reason.endsWith(STRAY)
 }
 
 /** Whether the table has another row in place of this item: the fresher duplicate, or the one of version 2. */
-export function isSuperseded(item: Pick<QuarantinedItem, 'reason'>): boolean {
-  return isDuplicate(item) || item.reason.startsWith(CONFLICT)
+export function isSuperseded({ reason }: Pick<QuarantinedItem, 'reason'>): boolean {
+  return reason.startsWith(DUPLICATE) || reason.startsWith(CONFLICT)
 }
 
 /**
