@@ -100,7 +100,7 @@ export interface AllWalks {
 
 /** Judges a walk together with the earlier ones, and adds it to `all`. */
 export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: number, isWindow: boolean) {
-  const { totals, received, distinct, repeatsOnPage, held, keys, count, largestPage } = end
+  const { totals, received, distinct, repeated, repeatsOnPage, held, keys, count, largestPage } = end
   const { previous, beyondTotal } = all
   const isTotalWrong = beyondTotal > (totals?.largest ?? 0)
   // If the total is known to be wrong, the number of items that came is used in its place.
@@ -121,7 +121,9 @@ export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: num
   // If more rows came than announced, the total may count rows that the list holds twice only once. That is believed
   // only if pages of another size bring the same rows, or all rows came on one page. Otherwise rows with equal keys are
   // first left to `judgeWalks`, which finds real duplicates by comparing two walks.
-  const isSure = hasMore ? isSameElsewhere || largestPage === received : repeatsOnPage === 0 || attempt >= MAX_WALKS
+  const isSure = hasMore
+    ? repeated.length === 0 && (isSameElsewhere || largestPage === received)
+    : repeatsOnPage === 0 || attempt >= MAX_WALKS
   const isProvable = isWindow || hasMore
   const isWhole = isProvable && all.isStill && !isTotalWrong && isSure && missingRows(needed, all, end) === 0
   const verdict: Verdict = isWhole ? { proof: 'verified' } : ofWalk

@@ -4,7 +4,7 @@ import { defaultSwitches } from '../../src/emulator/switches.ts'
 import type { RowList } from '../../src/emulator/world/row-list.ts'
 import type { Visitor } from '../../src/emulator/world/world.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
-import { changedRows, meanwhile, noRows, status, whereAsked } from '../helpers/fault-effects.ts'
+import { changedRows, falseTotal, meanwhile, noRows, status, whereAsked } from '../helpers/fault-effects.ts'
 import { first, firstChannel, firstRows, times } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -91,6 +91,11 @@ test.each([
   expect(await readRowVersions(pipeline.database.db)).toEqual(before)
   expect(await readQuarantine()).toHaveLength(1)
 
+  // The total counts the id once.
+  await emptyTables(pipeline.database.db)
+  breakList(falseTotal(-1))
+  await expectGreen({ slices: { verified: 1 }, counts: { inserted: 30, quarantined: 1 } })
+  pipeline.emulator.faults.length = 0
   visitors.remove(older)
   await pipeline.sync({ streams: ['visitors'] })
   await pipeline.expectTruth(['visitors'])
