@@ -39,6 +39,7 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
 ): (call: Named, context: CallContext) => Promise<Result> {
   const warn = createWarning(clock, log)
   let hasAnswered = false
+  let waitedInVainAtMs = -Infinity
   let refusals = 0
   let renewedAtMs = -Infinity
   const hasNewToken = async ({ signal }: CallContext): Promise<boolean> => {
@@ -72,13 +73,15 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
         if (call.name !== TOKEN_CALL && isOfTokenCall(error)) throw error
         const isRepeatable = ['read', 'idempotent'].includes(call.retries)
         const isLimited: boolean = hasCode(error, 'api.rateLimited') && isRepeatable
-        const retries = isRepeatable && hasAnswered && isAway(error) ? 'token' : call.retries
+        const mayWait = isRepeatable && hasAnswered && clock.now() - waitedInVainAtMs >= FORGET_MS
+        const retries = mayWait && isAway(error) ? 'token' : call.retries
         limitedSinceMs = isLimited ? (limitedSinceMs ?? clock.now()) : undefined
         if (!canRenew && !isLimited) failures += 1
         const isExhausted =
           limitedSinceMs === undefined
             ? failures >= maxAttempts(retries, error)
             : clock.now() + askedWait(error) - limitedSinceMs >= longestRefusedMs
+        if (isExhausted && retries !== call.retries) waitedInVainAtMs = clock.now()
         if (isExhausted && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
         const waitMs = canRenew ? 0 : waitBefore(error, retries, Math.max(1, failures), random)
@@ -92,9 +95,8 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
 
 /** Whether nobody answers, as while a service is restarted. A 504 is rather due to what was asked for. */
 function isAway(error: LivehouseError): boolean {
-  return (
-    hasCode(error, 'api.unreachable') || (hasCode(error, 'api.status') && [502, 503].includes(error.details.status))
-  )
+  if (hasCode(error, 'api.status')) return [502, 503].includes(error.details.status)
+  return hasCode(error, 'api.unreachable')
 }
 
 function maxAttempts(retries: Call['retries'], error: LivehouseError): number {
@@ -106,8 +108,7 @@ function maxAttempts(retries: Call['retries'], error: LivehouseError): number {
 
 /**
  * Full jitter, so that calls that failed together do not retry together, on top of the wait that the service asks for.
- * The token call, on which all others wait, waits at least half of its backoff each time: half a minute in all. So do
- * reads while a service that has answered is away.
+ * The token call, and reads while the service is away, wait at least half of their backoff: half a minute in all.
  */
 function waitBefore(error: LivehouseError, retries: Call['retries'], attempt: number, random: () => number): number {
   const askedMs = askedWait(error)
@@ -123,8 +124,7 @@ function askedWait({ details }: LivehouseError): number {
 function finalError(error: LivehouseError, attempts: number): LivehouseError {
   if (attempts === 1) return error
   const suffix = hasCode(error, 'api.noToken') ? ` (asked ${attempts} times)` : ` after ${attempts} attempts`
-  const message = error.message + suffix
-  return new LivehouseError(error.code, message, error.details, { cause: error })
+  return new LivehouseError(error.code, error.message + suffix, error.details, { cause: error })
 }
 
 function createWarning(clock: Clock, log: Log): (error: LivehouseError) => void {

@@ -124,13 +124,13 @@ test.each([
   expect(await pipeline.sync()).toMatchObject({ status: 'failed', errors: [{ code }] })
 })
 
-test('a service lost during a run ends it after twenty calls, each tried eight times, and not before', async () => {
+test('a service lost during a run ends it after twenty calls, each tried five times or more, and not before', async () => {
   await using large = await startPipeline({ channels: 30, viewers: 1 })
   large.emulator.faults.push({ effect: connectionReset(), endpoint: 'signupRecord' })
   const { streams } = await large.sync({ streams: ['questionnaires', 'signups'] })
   expect(streams['signups']?.slices.failed).toBeGreaterThan(60)
   // Calls that are under way at that time are not retried.
-  expect(streams['signups']?.counts.calls).toSatisfy((calls: number) => calls >= 160 && calls < 190)
+  expect(streams['signups']?.counts.calls).toSatisfy((calls: number) => calls >= 100 && calls < 120)
 
   const effect = connectionReset()
   const asked = [...large.emulator.world.channels.values()].filter(({ questionnaires: { rows } }) => rows.length > 0)

@@ -3,7 +3,6 @@ import { LivehouseError } from '../../src/core/errors.ts'
 import { retry } from '../../src/service/retry.ts'
 import { openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { times } from '../helpers/first-rows.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 
 function createFailingCall() {
@@ -17,32 +16,27 @@ function createFailingCall() {
   return { clock, call, storms: () => lines.filter(({ event }) => event === 'calls.retryStorm').length }
 }
 
-test('a service that has answered is waited for half a minute, unless a gateway waited in vain', async () => {
+test('a call is made five times, or eight while a service that has answered is away, until that is in vain', async () => {
   const clock = createFakeClock({ isAutomatic: true })
-  const failures: LivehouseError[] = []
-  const answer = async () => {
-    const failure = failures.shift()
-    if (failure) throw failure
+  const attempts = async (minutesApart: number, ...statuses: readonly number[]) => {
+    let [status, made] = [0, 0]
+    const answer = async () => {
+      made += 1
+      if (status > 0) throw new LivehouseError('api.status', 'away', { call: 'GET list', status, reason: '' })
+    }
+    const call = retry(answer, { clock, log: createRecordingLog().log, random: () => 0.5 })
+    const attemptsOf: number[] = []
+    for (const given of statuses.flatMap((each) => [each, 0])) {
+      ;[status, made] = [given, 0]
+      await call({ name: 'GET list', retries: 'read' }, openContext()).catch(() => attemptsOf.push(made))
+      clock.nowMs += minutesApart * 60_000
+    }
+    return attemptsOf
   }
-  const send = retry(answer, { clock, log: createRecordingLog().log, random: () => 0.5 })
-  const attempts = async (status: number) => {
-    failures.push(
-      ...times(20, () => new LivehouseError('api.status', 'away', { call: 'GET list', status, reason: '' })),
-    )
-    await expect(send({ name: 'GET list', retries: 'read' }, openContext())).rejects.toThrow('away')
-    return 20 - failures.splice(0).length
-  }
-  expect(await attempts(503)).toBe(5)
-  await send({ name: 'GET list', retries: 'read' }, openContext())
-  clock.waits.length = 0
-  expect([await attempts(504), await attempts(503), await attempts(502)]).toEqual([5, 8, 8])
-  expect(clock.waits.slice(4, 11)).toEqual([375, 750, 1500, 3000, 6000, 12_000, 24_000])
-})
-
-test('a call is made five times, and the longest wait, half a second, doubles each time', async () => {
-  const { clock, call } = createFailingCall()
-  await call()
-  expect(clock.waits).toEqual([250, 500, 1000, 2000])
+  expect(await attempts(0, 503, 504, 503, 502)).toEqual([5, 5, 8, 5])
+  // The longest wait, half a second, doubles each time.
+  expect(clock.waits.slice(4, 15)).toEqual([250, 500, 1000, 2000, 375, 750, 1500, 3000, 6000, 12_000, 24_000])
+  expect(await attempts(10, 504, 502, 503)).toEqual([5, 8, 8])
 })
 
 test.each([
