@@ -80,9 +80,9 @@ export async function judgeRepeatedPage(
 
 /**
  * Decides what it means that the page after the last one was refused on an earlier day: it may lie behind the end.
- * Reads the position where the list would end with a smaller page size. This also shows whether rows have moved, unless
- * the last page may lack rows that the service hides, as their positions are unknown. If there are too few rows for a
- * smaller page, they are the whole list.
+ * Reads the position where the list would end with a smaller page size. This also shows whether rows have moved, if the
+ * last page is full: otherwise the service may hide rows, and then positions are unknown. If there are too few rows for
+ * a smaller page, they are the whole list.
  * @param read reads a page by its number and size
  */
 export async function judgeRefusedPage(

@@ -134,7 +134,7 @@ async function continueReading(work: Work): Promise<'end' | 'moved'> {
   let next: Awaited<ReturnType<typeof readOn>> = 'more'
   if (initial.pagesRead > 0) {
     const isRefused = initial.refused?.page === initial.pagesRead + 1
-    if ((!isRefused || initial.lastPageKeys.length < initial.pageSize) && (await hasMoved())) next = 'moved'
+    if ((!isRefused || initial.lastPageKeys.length < requests.pageSize) && (await hasMoved())) next = 'moved'
     else if (isRefused) next = await judgeRefusedPage(initial, readPage)
   }
   while (next === 'more') next = await readOn()

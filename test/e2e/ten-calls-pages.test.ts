@@ -44,12 +44,15 @@ test.each([
   expect(account.callsByDay()).toHaveLength(days)
 })
 
-test('a record deleted on a day when a page is refused hides no other, though one before is withheld', async () => {
+test.each([
+  [2, 50],
+  [3, 150],
+])('a record deleted while page %i is refused hides no other, though row %i is withheld', async (page, withheld) => {
   account.setRecords(250)
   const { emulator } = account
   const rows = newestFirst()
-  emulator.faults.push({ effect: withheldRows((item) => String(Object(item).record_id) === rows[150]?.recordId) })
-  emulator.faults.push({ effect: refusal(400009), endpoint: 'userRecords', page: 3 })
+  emulator.faults.push({ effect: withheldRows((item) => String(Object(item).record_id) === rows[withheld]?.recordId) })
+  emulator.faults.push({ effect: refusal(400009), endpoint: 'userRecords', page })
   expect(await runForDays(1)).toMatchObject({ code: 4 })
   emulator.faults.pop()
   oldRecords().remove(first(rows.slice(20)))
