@@ -90,10 +90,7 @@ export async function judgeRefusedPage(
   read: (page: number, pageSize: number) => Promise<ReadPage>,
 ): Promise<'end' | 'more' | 'moved'> {
   const { rows, size } = placeOfEnd(slice)
-  if (size < 2) {
-    if (!isLastPage(slice, await read(slice.pagesRead, slice.pageSize))) return 'moved'
-    return rows <= MAX_ROWS_UNCUT ? 'end' : 'more'
-  }
+  if (size < 2) return rows <= MAX_ROWS_UNCUT ? 'end' : 'more'
   const content = contentOf(await read(Math.ceil(rows / size), size))
   const before = rows % size
   const last = slice.lastPageKeys.slice(-before)
