@@ -98,11 +98,13 @@ export async function judgeRefusedPage(
   return content.length === before ? 'end' : 'more'
 }
 
-/** The number of positions that have been read, and a smaller page size at which no page ends right there. */
+/** The number of positions that have been read, and the smaller page size that shows the most positions behind them. */
 function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'pagesRead' | 'pageSize' | 'lastPageKeys'>) {
   const rows = (pagesRead - 1) * pageSize + lastPageKeys.length
-  let size = Math.min(pageSize, rows) - 1
-  while (size > 1 && rows % size === 0) size--
+  // The service may hide the last rows of a page, so the next ones may lie further behind.
+  const shownBehind = (size: number) => (rows % size === 0 ? 0 : size - (rows % size))
+  const sizes = Array.from({ length: Math.min(pageSize, rows) - 1 }, (_, index) => index + 1)
+  const [size = 0] = sizes.toSorted((a, b) => shownBehind(b) - shownBehind(a))
   return { rows, size }
 }
 

@@ -45,20 +45,22 @@ test.each([
 })
 
 test.each([
-  [2, 50],
-  [3, 150],
-])('a record deleted while page %i is refused hides no other, though row %i is withheld', async (page, withheld) => {
+  [2, [50], 1],
+  [3, [150], 1],
+  [3, [197, 198, 199], 0],
+] as const)('page %i refused, rows %j withheld, %i deleted: no other is missing', async (page, withheld, deleted) => {
   account.setRecords(250)
   const { emulator } = account
   const rows = newestFirst()
-  emulator.faults.push({ effect: withheldRows((item) => String(Object(item).record_id) === rows[withheld]?.recordId) })
+  const isWithheld = (item: unknown) => withheld.some((row) => rows[row]?.recordId === String(Object(item).record_id))
+  emulator.faults.push({ effect: withheldRows(isWithheld) })
   emulator.faults.push({ effect: refusal(400009), endpoint: 'userRecords', page })
   expect(await runForDays(1)).toMatchObject({ code: 4 })
   emulator.faults.pop()
-  oldRecords().remove(first(rows.slice(20)))
+  for (const row of rows.slice(20, 20 + deleted)) oldRecords().remove(row)
   account.nextDay()
   expect(await runForDays()).toMatchObject({ code: 0 })
-  expect((await readIds()).size).toBe(249)
+  expect((await readIds()).size).toBe(250 - withheld.length)
 })
 
 test('a service that filters by the dates of a range does not ignore the filter', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
-import { errorsObject, jsonBody, refusal, status } from '../helpers/fault-effects.ts'
+import { errorsObject, jsonBody, refusal, status, whereAsked } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
@@ -140,7 +140,8 @@ test("a minute that lies too deep is not restarted without end: it fails with th
 
 test.each([400, 500])('a list past which the service answers %i takes no calls from others', async (code) => {
   account.setRecords(250, 450)
-  refuse(status(code), { channelId: first(account.emulator.channelIds), page: 4 })
+  const pastTheEnd = whereAsked(({ page, pageSize }) => (page - 1) * pageSize >= 250, status(code))
+  refuse(pastTheEnd, { channelId: first(account.emulator.channelIds) })
   expect(await account.eachDay(2, async () => (await runBackfill()).code)).toEqual([code === 400 ? 4 : 3, 0])
   await account.expectTruth(['watch_records_v1'])
 })
