@@ -75,11 +75,12 @@ function refusalError(error: Error, repair: string, { target, setting }: Databas
   return new LivehouseError('db.refused', message, { reason, sqlState }, { cause: error })
 }
 
-/** Names what depends on an object and keeps it from being dropped, as only the detail does; undefined otherwise. */
+/** Names what keeps an object from being dropped, as only the detail does, in any language; undefined otherwise. */
 function dependentsIn(error: Error): string | undefined {
   if (codeOf(error) !== DEPENDENT_OBJECTS_STILL_EXIST || !('detail' in error)) return undefined
-  const names = Array.from(String(error.detail).matchAll(/^(.+?) depends on /gm), ([, name]) => name)
-  return `${[...new Set(names)].join(', ')} depends on what has to be dropped`
+  const detail = String(error.detail)
+  const names = new Set(Array.from(detail.matchAll(/^(.+?) depends on /gm), ([, name]) => name))
+  return names.size > 0 ? `${[...names].join(', ')} depends on what has to be dropped` : detail.replaceAll('\n', '; ')
 }
 
 function unreachableError(error: Error, { target, setting }: DatabaseName): LivehouseError<'db.unreachable'> {

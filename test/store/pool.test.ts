@@ -115,13 +115,17 @@ test('a connection that the server ends, and a missing table, are reported, and 
   })
   await expect(ended).rejects.toMatchObject({ code: 'db.refused', details: { sqlState: '57P01' } })
   const raise = async (state: string) =>
-    await sql.raw(`do $$ begin raise 'ended' using errcode = '${state}'; end $$`).execute(db)
+    await sql
+      .raw(`do $$ begin raise 'ended' using errcode = '${state}', detail = '视图 a 依赖于 b'; end $$`)
+      .execute(db)
   for (const state of ['25P03', '25P04', '57P05'])
     await expect(raise(state)).rejects.toThrow(/refuses: .* raise \w+_timeout/)
   for (const state of ['53400', '58030', 'XX001'])
     await expect(raise(state)).rejects.toThrow(/refuses: .* see its log/i)
-  const gone = sql`select from livehouse.gone`.execute(db)
-  await expect(gone).rejects.toThrow(/refuses: .*gone.*restored.*Start livehouse again/)
+  await expect(raise('2BP01')).rejects.toThrow(/refuses: 视图 a 依赖于 b \(2BP01\)\. Save its definition/)
+  await expect(sql`select from livehouse.gone`.execute(db)).rejects.toThrow(
+    /refuses: .*gone.*restored.*Start livehouse/,
+  )
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
