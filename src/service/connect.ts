@@ -1,7 +1,6 @@
 import PQueue from 'p-queue'
 import type { CallContext, ListPlace, ListRequest } from '../core/page.ts'
-import type { Reserve, TokenStore } from '../core/shared-calls.ts'
-import { createMemoryPace, createMemoryTokenStore } from '../core/shared-calls.ts'
+import { createMemoryPace, createMemoryTokenStore, type Reserve, type TokenStore } from '../core/shared-calls.ts'
 import { budget } from './budget.ts'
 import { createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type HttpOptions, type RawAnswer, type WireCall } from './http.ts'
@@ -58,9 +57,8 @@ export function connect(options: ConnectOptions) {
   const { serviceClock, timed } = createServiceClock(
     clock,
     http.exchange,
-    (exchange, signal) => {
-      return retry(pace.endpointRate(pace.ceiling<BareCall, RawAnswer>(exchange)), retryOptions)(bareCall, { signal })
-    },
+    (exchange, signal) =>
+      retry(pace.endpointRate(pace.ceiling<BareCall, RawAnswer>(exchange)), retryOptions)(bareCall, { signal }),
     (signal) => {
       // Takes no slot: the call that waits for the time may hold the last one.
       const ask = createAsk(retry(pace.endpointRate(authorized), retryOptions), 'once')

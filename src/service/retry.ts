@@ -38,6 +38,8 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
   { clock, log, random, longestRefusedMs = FORGET_MS, renewToken }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
   const warn = createWarning(clock, log)
+  // A service that is away is waited for once it has answered, unless a person is waiting.
+  const isPatient = longestRefusedMs >= FORGET_MS
   let hasAnswered = false
   let waitedInVainAtMs = -Infinity
   let refusals = 0
@@ -73,15 +75,16 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
         if (call.name !== TOKEN_CALL && isOfTokenCall(error)) throw error
         const isRepeatable = ['read', 'idempotent'].includes(call.retries)
         const isLimited: boolean = hasCode(error, 'api.rateLimited') && isRepeatable
-        const mayWait = isRepeatable && hasAnswered && clock.now() - waitedInVainAtMs >= FORGET_MS
-        const retries = mayWait && isAway(error) ? 'token' : call.retries
+        const mayWait = isPatient && hasAnswered && clock.now() - waitedInVainAtMs >= FORGET_MS
+        const isWaitedFor = mayWait && isRepeatable && isAway(error)
+        const retries = isWaitedFor ? 'token' : call.retries
         limitedSinceMs = isLimited ? (limitedSinceMs ?? clock.now()) : undefined
         if (!canRenew && !isLimited) failures += 1
         const isExhausted =
           limitedSinceMs === undefined
             ? failures >= maxAttempts(retries, error)
             : clock.now() + askedWait(error) - limitedSinceMs >= longestRefusedMs
-        if (isExhausted && retries !== call.retries) waitedInVainAtMs = clock.now()
+        if (isExhausted && isWaitedFor) waitedInVainAtMs = clock.now()
         if (isExhausted && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
         const waitMs = canRenew ? 0 : waitBefore(error, retries, Math.max(1, failures), random)
@@ -93,9 +96,9 @@ export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
   }
 }
 
-/** Whether nobody answers, as while a service is restarted. A 504 is rather due to what was asked for. */
+/** Whether nobody answers or says when, as while a service restarts. A 504 is rather due to what was asked for. */
 function isAway(error: LivehouseError): boolean {
-  if (hasCode(error, 'api.status')) return [502, 503].includes(error.details.status)
+  if (hasCode(error, 'api.status')) return [502, 503].includes(error.details.status) && askedWait(error) === 0
   return hasCode(error, 'api.unreachable')
 }
 
