@@ -6,7 +6,7 @@ import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine/quarantine.ts'
 import { MAX_ROWS_UNCUT } from './read-pages.ts'
 import type { Slice, WalkSummary } from './slice-work.ts'
-import { duplicatesOf, freshestOf, startWalk } from './walk.ts'
+import { duplicatesOf, freshestOf, rowKey, startWalk } from './walk.ts'
 import { liesWithin } from './windows.ts'
 
 /** The progress of a slice before its first page. */
@@ -40,7 +40,7 @@ export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, ti
     pagesRead: before.pagesRead + 1,
     pageSize: Math.max(before.pageSize, page.items.length),
     keys: new Set([...before.keys, ...page.keys]),
-    lastPageKeys: contentOf(page),
+    lastPageKeys: page.content,
     foundRows: before.foundRows + newRows.length,
     quarantinedRows: before.quarantinedRows + page.rejected.length,
     refused: before.refused && before.refused.page > before.pagesRead + 1 ? before.refused : undefined,
@@ -49,12 +49,7 @@ export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, ti
 
 /** Whether a page equals the last page that was read, in the same order, so that no row before its end has moved. */
 export function isLastPage({ lastPageKeys }: OpenSlice, page: ReadPage): boolean {
-  return isDeepStrictEqual(contentOf(page), lastPageKeys)
-}
-
-/** The keys of a page in order, followed by the hashes of its unreadable items. */
-function contentOf({ keys, rejected }: ReadPage): readonly string[] {
-  return [...keys, ...rejected.map(({ raw }) => `?${hashItem(raw)}`)]
+  return isDeepStrictEqual(page.content, lastPageKeys)
 }
 
 /**
@@ -91,7 +86,7 @@ export async function judgeRefusedPage(
 ): Promise<'end' | 'more' | 'moved'> {
   const { rows, size } = placeOfEnd(slice)
   if (size < 2) return rows <= MAX_ROWS_UNCUT ? 'end' : 'more'
-  const content = contentOf(await read(Math.ceil(rows / size), size))
+  const { content } = await read(Math.ceil(rows / size), size)
   const before = rows % size
   const last = slice.lastPageKeys.slice(-before)
   if (!isDeepStrictEqual(content.slice(before - last.length, before), last)) return 'moved'
@@ -114,18 +109,23 @@ export interface ReadPage extends Page, Pick<WalkSummary, 'degraded' | 'unknownF
   readonly rows: readonly Row[]
   /** Their keys, in the order of the page. */
   readonly keys: readonly string[]
+  /** For each item of the page, in its order, the key of the row, or the hash of an unreadable item. */
+  readonly content: readonly string[]
   /** Unreadable items, and rows whose key has a fresher one. */
   readonly rejected: readonly RejectedItem[]
 }
 
 /** Reads the items of a page. Nothing can move within one answer, so equal keys are real duplicates. */
 export function readItems(stream: Stream, page: Page, readItem: ItemReader): ReadPage {
+  const keyOf = rowKey(stream)
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const summary = walk.summary()
+  const reads = page.items.map((item) => readItem(item, page))
   return {
     ...page,
     ...summary,
+    content: reads.map((read) => (read.kind === 'row' ? keyOf(read.row) : `?${hashItem(read.raw)}`)),
     rows: freshestOf(stream, summary.held),
     keys: [...summary.held.keys()],
     rejected: [...summary.rejected, ...duplicatesOf(stream, summary.held)],

@@ -1,7 +1,15 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import { ignoredPage, jsonBody, meanwhile, missingRow, refusal, withheldRows } from '../helpers/fault-effects.ts'
+import {
+  changedRows,
+  ignoredPage,
+  jsonBody,
+  meanwhile,
+  missingRow,
+  refusal,
+  withheldRows,
+} from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
@@ -61,6 +69,17 @@ test.each([
   account.nextDay()
   expect(await runForDays()).toMatchObject({ code: 0 })
   expect((await readIds()).size).toBe(250 - withheld.length)
+})
+
+test('a list with an unreadable record on its last page ends where pages past it are refused', async () => {
+  account.setRecords(250)
+  account.emulator.switches.beyondLastPage = 'error'
+  const id = newestFirst()[220]?.recordId
+  const spoil = (item: unknown) => (String(Object(item).record_id) === id ? { ...Object(item), record_id: 'x' } : item)
+  account.emulator.faults.push({ effect: changedRows(spoil), endpoint: 'userRecords' })
+  await runForDays(5)
+  expect(account.callsByDay()).toHaveLength(2)
+  expect((await readIds()).size).toBe(249)
 })
 
 test('a service that filters by the dates of a range does not ignore the filter', async () => {
