@@ -56,12 +56,12 @@ export function othersWhoMay(right: 'write' | 'read', path: string): 'its group'
   return (mode & ofOthers) !== 0 ? 'everybody' : (mode & ofGroup) !== 0 ? 'its group' : undefined
 }
 
-/** A problem if this process is root and everybody may write to the file, the folder or a program in it. */
+/** A problem if this process is root and everybody may write to the file, or the folder or a file in it. */
 export function describeOpenFile(path: string, uid = process.getuid?.()): string | undefined {
   if (uid !== 0) return undefined
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  const programs = isFolder ? readdirSync(path).filter((name) => /\.[mc]?[jt]s$/.test(name)) : []
-  const paths = [path, ...programs.map((name) => join(path, name))]
+  const files = isFolder ? readdirSync(path) : []
+  const paths = [path, ...files.map((name) => join(path, name))]
   const open = paths.find((each) => othersWhoMay('write', each) === 'everybody')
   return open && `${open} may be changed by everybody, and livehouse runs as root; remove that right: chmod o-w ${open}`
 }

@@ -27,9 +27,9 @@ test('a value may come from a file, less its final line feed, but not from both;
   expect([blank.value('TOKEN'), blank.isSet('TOKEN'), blank.problems()]).toEqual([undefined, false, []])
 })
 
-test('a file that everybody may change is refused for root only, also a job file in its folder', () => {
+test('a file that everybody may change is refused for root only, also one in a folder', () => {
   const folder = createTemporaryFolder('job-files')
-  const path = join(folder, 'nightly.ts')
+  const path = join(folder, 'imported-by-a-job.json')
   writeFileSync(path, '')
   expect(describeOpenFile(folder, 0)).toBeUndefined()
   chmodSync(path, 0o666)
