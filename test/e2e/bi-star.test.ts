@@ -202,7 +202,7 @@ test('a funnel step has no viewer count where fewer than 80 % of its records cou
   await read(`insert into livehouse.channels (channel_id, run_id) values ('7', 1);
     insert into livehouse.visitors (channel_id, user_id, run_id) select '7', 'giver ' || n, 1 from generate_series(0, 3) n;
     insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id)
-    select '7', 'prop', number, now(), case when number < 8 then 'giver ' || number % 4 end, 1, 1 from generate_series(0, 9) number`)
+    select '7', 'prop', number, '2026-11-15', case when number < 8 then 'giver ' || number % 4 end, 1, 1 from generate_series(0, 9) number`)
   const givers = async () =>
     await read(`select viewers::integer, events::integer, unmatched_events::integer as unmatched
       from livehouse_bi.viewer_funnel where channel_id = '7' and step = 'gave_gift'`)
@@ -214,7 +214,7 @@ test('a funnel step has no viewer count where fewer than 80 % of its records cou
   const month = async (visits: number, named: number) => {
     await read(`delete from livehouse.watch_records where channel_id = '7';
       insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
-      select '7', n, case when n <= ${named} then 'giver ' || n % 4 end, now() - interval '1 hour', 600, 2, 1 from generate_series(1, ${visits}) n`)
+      select '7', n, case when n <= ${named} then 'giver ' || n % 4 end, '2026-11-15', 600, 2, 1 from generate_series(1, ${visits}) n`)
     const rows = await read(`select viewers, events, unmatched_events from livehouse_bi.viewer_funnel_month
       where channel_id = '7' and step in ('visited', 'watched') order by step_no`)
     return rows.map((row) => Object.values(row).join(' '))
