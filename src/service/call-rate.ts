@@ -46,19 +46,19 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs }: GatePa
 }
 
 /** The most refusals to expect by chance if `share` of all calls is refused; the fewest if `sigmas` is negative. */
-const chanceBound = (share: number, calls: number, sigmas = 2) => share * calls + sigmas * Math.sqrt(share * calls)
+const chanceBound = (share: number, calls: number, sigmas = 2) =>
+  share * calls + sigmas * Math.sqrt(share * (1 - share) * calls)
 
 /**
  * Finds a limit when two seconds in a row each refuse more than one call, and more than the usual share. The limit is
  * the median of the calls answered in these two seconds and the next (one may hold a burst that the service allows, or
  * a stall of this process), or their mean if few are refused (BBR's policers, ACM Queue 14(5), 2016). Each limit is an
  * experiment (PCC, Dong et al., NSDI 2015): if as many calls are refused below it, it is dropped, and their share is
- * the usual one. A limit of 0 ends with the first answered call.
+ * the usual one. A limit of 0 ends after three seconds without a refusal: one answer may be all that a minute allows.
  */
 export function estimateRateLimit(prior: GatePace | undefined, ended: readonly EndedCalls[], nowMs: number): GatePace {
   const gate = prior ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
   const { limit = Number.POSITIVE_INFINITY, limitedAtMs, usual = 0 } = gate
-  if (limit === 0 && ended.some(({ calls, refused }) => calls > refused)) return { ...gate, limit: undefined }
   // The second in which a limit was found is ignored: some of its calls left before the limit applied.
   const counted = [...gate.ended, ...ended].filter(({ atMs }) => atMs >= limitedAtMs)
   const sum = (of: 'calls' | 'refused', from: readonly EndedCalls[]) =>
@@ -71,6 +71,7 @@ export function estimateRateLimit(prior: GatePace | undefined, ended: readonly E
   const updated = { ...gate, ended: seconds.filter(({ calls }) => calls > 0) }
   const fullSeconds = seconds.slice(0, 3)
   const [calls, refused] = [sum('calls', fullSeconds), sum('refused', fullSeconds)]
+  if (limit === 0 && calls > 0 && refused === 0) return { ...updated, limit: undefined }
   const isLight = refused - 1 <= POLICED * calls
   const isOnTrial = gate.before && nowMs >= limitedAtMs + 3000 && nowMs < limitedAtMs + HOLD_MS
   // Calls that wait for the ceiling passed their gate at the old rate: judge the limit only after they have left.

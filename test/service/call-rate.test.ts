@@ -61,7 +61,7 @@ describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by 
 
 test('a limit that is exceeded by a tenth is found after a period of random refusals', async () => {
   const refuses = (second: number, random: () => number) => second < 15 && random() < 0.15
-  const run = await simulateCalls({ service: 'bucket', limit: 200, latencyMs: 69, refuses, seconds: 40 })
+  const run = await simulateCalls({ service: 'bucket', limit: 200, latencyMs: 69, refuses, seconds: 40, seed: 's0' })
   expect(run.answered(30)).toBeGreaterThanOrEqual(0.88 * 200)
   expect(run.refused(30)).toBeLessThanOrEqual(0.03)
 })
@@ -95,6 +95,24 @@ test.each([0, 20])('a minute of refusals costs few calls and five seconds, with 
   // One call a second finds out when the refusals end.
   const others = run.arrivals.length - 10 * run.answered(0, 10) - 20 * run.answered(70, 90)
   expect(others).toBeLessThan(60 + 4 * run.answered(3, 10))
+})
+
+test('a limit below one call a second is called once a second', async () => {
+  let freeAt = 0
+  const refuses = (second: number) => {
+    if (second < freeAt) return true
+    freeAt = second + 3
+    return false
+  }
+  const run = await simulateCalls({ service: 'bucket', ceiling: 20, refuses, seconds: 120 })
+  expect(run.answered(0)).toBeGreaterThanOrEqual(0.3)
+  expect(run.arrivals.length).toBeLessThan(120 + 4 * 20)
+})
+
+test.each([1, 3])('a limit of 1.5 calls a second is found, %d processes', async (processes) => {
+  const run = await simulateCalls({ service: 'bucket', limit: 1.5, processes, ceiling: 20, seconds: 60 })
+  expect(run.answered(10)).toBeGreaterThanOrEqual(0.88 * 1.5)
+  expect(run.arrivals.length).toBeLessThan(60 * 1.9 + 6 * 20)
 })
 
 test('a limit that has been lifted is forgotten within minutes', async () => {
