@@ -3,7 +3,7 @@ import type { CommandEntry } from './command.ts'
 /** Every verb, by name, in the order in which `livehouse --help` lists them. */
 export const commands: Readonly<Record<string, CommandEntry>> = {
   demo: ['runs a whole sync without an account', async () => (await import('./demo.ts')).demo],
-  init: ['asks for the settings, checks them and writes .env', async () => (await import('./init.ts')).init],
+  init: ['asks for the settings, writes .env and checks them', async () => (await import('./init.ts')).init],
   sync: ['brings every stream up to date', async () => (await import('./sync.ts')).sync],
   backfill: ['reads a date range again, covered or not', async () => (await import('./backfill.ts')).backfill],
   audit: ["compares the service's totals with the warehouse", async () => (await import('./audit.ts')).audit],

@@ -31,7 +31,7 @@ export const ledger = defineCommand(
   {
     about: 'Shows what has been read and what has not, or has a range read again. Needs only the database.',
     actions: {
-      show: 'covered ranges, gaps, the last reading with its proof, what fell short; all with --channels (the default)',
+      show: '(the default) what is covered, gaps, the last proof, what fell short; over 20 partitions need --channels',
       forget:
         'removes a range from what is covered or was read in vain: the next sync reads it again. No row is deleted',
     },
