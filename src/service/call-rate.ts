@@ -45,9 +45,8 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs }: GatePa
   return Math.max(1, limit * (1 - MARGIN) * (1 + MARGIN) ** (Math.max(0, nowMs - limitedAtMs - HOLD_MS) / 1000))
 }
 
-/** The most refusals to expect by chance if `share` of all calls is refused; the fewest if `sigmas` is negative. */
-const chanceBound = (share: number, calls: number, sigmas = 2) =>
-  share * calls + sigmas * Math.sqrt(share * (1 - share) * calls)
+/** The most of `n` calls to be refused by chance if a share `p` of all is (binomial); the fewest if `sigmas` < 0. */
+const chanceBound = (p: number, n: number, sigmas = 2) => n * p + sigmas * Math.sqrt(n * p * (1 - p))
 
 /**
  * Finds a limit when two seconds in a row each refuse more than one call, and more than the usual share. The limit is
