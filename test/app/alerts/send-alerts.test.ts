@@ -5,6 +5,7 @@ import { type AlertReceiver, deliverNotices } from '../../../src/app/alerts/send
 import { run as runJob } from '../../../src/cli/run.ts'
 import { serve } from '../../../src/cli/serve.ts'
 import { sync } from '../../../src/cli/sync.ts'
+import type { Cause } from '../../../src/core/cause.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { LivehouseError } from '../../../src/core/errors.ts'
 import { startEmulator } from '../../../src/emulator/server.ts'
@@ -204,5 +205,20 @@ describe('due notices', () => {
     await deliverNotices(warehouse.db, robot.receiver, signal)
     expect(robot.sent()).toBe(1)
     expect(robot.lines).toEqual([])
+  })
+
+  test('each cause is cleared by itself, once, and an unknown field never', async () => {
+    const robot = createRobot([ok])
+    const gone = (channel: string): Cause => ({ kind: 'channelGone', channel })
+    const unknownField: Cause = { kind: 'unknownField', stream: 'gifts', field: 'vip' }
+    const notices = [[gone('9'), gone('10'), unknownField], [gone('9')], [], []]
+    for (const [index, causes] of notices.entries()) {
+      await recordCauses(warehouse.db, new Date(index), async () => causes)
+      await deliverNotices(warehouse.db, robot.receiver, signal)
+    }
+    expect(robot.sent()).toBe(3)
+    const alerts = warehouse.db.selectFrom('livehouse_ops.alerts').select('cleared_at').orderBy('alert_id')
+    const clearedAt = (await alerts.execute()).map(({ cleared_at: at }) => at && Number(at))
+    expect(clearedAt).toEqual([2, 1, null])
   })
 })
