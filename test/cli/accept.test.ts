@@ -67,6 +67,26 @@ test('a shortfall that exceeds the accepted one is short again until it is accep
   await account.expectTruth(['visitors'])
 })
 
+test('an acceptance is for one stream of one channel, whatever else is accepted', async () => {
+  await using account = await startShort('visitors', 'visitorList', 2)
+  const { run, emulator, database, channel } = account
+  const [, other = ''] = emulator.channelIds
+  emulator.faults.push({ effect: missingRow(0), endpoint: 'visitorList', channelId: other })
+  emulator.faults.push({ effect: missingRow(0), endpoint: 'getQuestionList', channelId: channel })
+  expect(await account.sync('visitors,questionnaires')).toMatchObject({ code: 3 })
+  const slices = database.db.selectFrom('livehouse_ops.slices').where('acceptance_id', 'is not', null)
+  const places = ['visitors', channel, 'visitors', other, 'questionnaires', channel]
+  for (const left of [2, 1, 0]) {
+    const [stream = '', id = ''] = places.splice(0, 2)
+    await run(accept, ['--stream', stream, '--channel', id, ...REASON])
+    expect(await account.runJson(status)).toMatchObject({ shortfall_count: left })
+    expect(await slices.select('proof').distinct().execute()).toEqual([{ proof: 'accepted' }])
+    // The first acceptance then has room for another row, but none of another channel.
+    if (left === 2) emulator.faults.shift()
+    expect((await account.sync('visitors,questionnaires')).errors).toHaveLength(left)
+  }
+})
+
 test('when an acceptance has expired, its range is read again and is short', async () => {
   await using account = await startShort('watch_records', 'userRecordList')
   const { run, channel, place, clock } = account
