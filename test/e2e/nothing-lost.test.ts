@@ -102,6 +102,18 @@ test('an unreadable item is resolved when a proven walk lacks it, and reopened w
   expect(await readQuarantine(foreignRow('stray'))).toEqual([['"stray"', false]])
 })
 
+test('a reading resolves only unreadable items of its own list', async () => {
+  const { emulator, database, sync } = pipeline
+  const [channelId = '', other = ''] = emulator.channelIds
+  const strayOf = (id: string) => ({ effect: foreignRow(`stray ${id}`), endpoint: 'visitorList', channelId: id })
+  emulator.faults.push(strayOf(channelId), strayOf(other))
+  await sync({ streams: ['visitors'] })
+  emulator.faults.splice(0, 2, { effect: refusal(400001), endpoint: 'visitorList', channelId: other })
+  await sync({ streams: ['visitors'] })
+  const waiting = database.db.selectFrom('livehouse_ops.quarantine').select('raw').where('resolved_at', 'is', null)
+  expect(await waiting.execute()).toEqual([{ raw: `"stray ${other}"` }])
+})
+
 test.each([
   ['a walk that falls short', missingRow(0)],
   ['an empty answer', noRows()],
