@@ -132,24 +132,23 @@ test.each([
 test('signups that have become readable stay in quarantine, and their minutes become gaps', async () => {
   const row = (at: string) => JSON.stringify(['u1', 'Nick', '130', 'yes', at])
   const headers = JSON.stringify(['user id', 'nickname', 'phone', 'Coming?', 'time'])
-  const runId = await addItems('channel=9/question=q1', [row('2017-03-01 08:00:00'), row('2026-11-01 12:00:30')], {
-    stream: 'signups',
-    headers,
-  })
+  const rows = ['2017-03-01 08:00:00', '2026-11-01 12:00:30', '2026-11-01 12:05:00', '2026-11-01 12:09:00'].map(row)
+  const runId = await addItems('channel=9/question=q1', rows, { stream: 'signups', headers })
   await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, status, proof, distinct_rows, quarantined_rows,
     calls, retries, started_at, finished_at)
     select ${runId}::bigint, 'signups', 'channel=9/question=' || question, '[2017-01-01,2026-11-02)', 'landed',
       'verified', 0, 1, 1, 0, now(), now() from unnest(array['q1', 'q2']) question`.execute(database.db)
   const { counts, lines } = await retry('signups')
-  expect(counts).toEqual([2, 0, 0, 0, 0])
+  expect(counts).toEqual([4, 0, 0, 0, 0])
   expect(lines).toContain('signups channel=9/question=q1: read again with the next sync')
-  expect(await readUnresolved()).toHaveLength(2)
+  expect(await readUnresolved()).toHaveLength(4)
   const wall = (text: string) => parseWallTime(text) ?? 0
   const window = { from: wall('2017-01-01'), to: wall('2026-11-02') }
   const wanted = ['q1', 'q2'].map((id) => ({ partition: `channel=9/question=${id}`, window }))
   const gaps = await readGaps(database.db, 'signups', wanted)
-  const minuteOf = (text: string) => ({ from: wall(text), to: wall(text) + 60 })
-  expect([...gaps.values()]).toEqual([[minuteOf('2017-03-01 08:00'), minuteOf('2026-11-01 12:00')], []])
+  const minutes = (from: string, to = from) => ({ from: wall(from), to: wall(to) + 60 })
+  const [first, second] = [minutes('2017-03-01 08:00'), minutes('2026-11-01 12:00', '2026-11-01 12:09')]
+  expect([...gaps.values()]).toEqual([[first, second], []])
 })
 
 test('a version 1 record that conflicts with version 2 stays in quarantine, also if a retry finds out', async () => {
