@@ -83,6 +83,7 @@ test.each<[string, ScriptedAnswer, string, number]>([
   ['an unknown errcode', { json: { errcode: 1024, msg: 'busy' } }, 'api.refused', 3],
   ['an unknown code', { json: { errors: { code: 7, message: 'seven' } } }, 'api.refused', 3],
   ['errors without a code', { json: { errors: { message: 'seven' } } }, 'api.refused', 3],
+  ['errors as text', { json: { errors: 'seven' } }, 'api.refused', 3],
   ['status n', { json: { status: 'n', msg: 'no', flag: 101 } }, 'api.refused', 3],
   ['an HTML page', { text: '<!doctype html><p>maintenance' }, 'api.badBody', 5],
   ['an empty body', { text: '' }, 'api.badBody', 5],
