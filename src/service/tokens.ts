@@ -33,7 +33,6 @@ export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
  */
 export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly appId: string }): Send {
   return async (call, context) => {
-    if (call.authorization === 'none') return next(call, context)
     const isTicket = call.authorization === 'query'
     const tokens = isTicket ? ticket : bearer
     if (!tokens) throw noCredentials(`, but ${call.name} needs them`)
