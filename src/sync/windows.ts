@@ -100,10 +100,8 @@ export function isOfDay({ columns }: Stream): boolean {
 /** A time of a row on the service's wall clock; undefined if it has none. */
 export function secondOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
   if (typeof time !== 'string') return undefined
-  const wall = parseWallTime(time.slice(0, 19))
-  if (wall === undefined) return undefined
   const hasOffset = /[+-]\d{2}:\d{2}$/.test(time.slice(19))
-  return hasOffset ? wallTimeAt(Date.parse(time.replace(' ', 'T')), timeZone) : wall
+  return hasOffset ? wallTimeAt(Date.parse(time.replace(' ', 'T')), timeZone) : parseWallTime(time.slice(0, 19))
 }
 
 /** A time of a row, truncated to the minute because the service may leave out seconds. */
