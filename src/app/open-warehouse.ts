@@ -27,7 +27,8 @@ export async function openWarehouse(
   using _waiting = await context.openProgress(OPENING)
   if (settings.isAutoMigrated) {
     const applied = await migrateUp(db, { signal })
-    if (applied.length > 0) remark(`migrated: ${applied.join(', ')}`)
+    const names = applied.length > 3 ? [`${applied.length} migrations, up to ${applied.at(-1)}`] : applied
+    if (names.length > 0) remark(`migrated: ${names.join(', ')}`)
   } else {
     await requireMigrated(db, { signal })
   }

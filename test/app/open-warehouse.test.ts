@@ -32,7 +32,7 @@ test('opening migrates only if it may, claims no source, and names the database 
   const { host } = new URL(database.url)
   expect(remarks).toEqual([
     `database: ${host}/${database.name} (DATABASE_URL)`,
-    expect.stringMatching(/^migrated: 0001-operations/),
+    expect.stringMatching(/^migrated: \d\d migrations, up to 00\d\d-[a-z-]+$/),
   ])
   expect(printed).toEqual([])
 })
