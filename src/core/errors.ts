@@ -91,9 +91,10 @@ interface Facts {
   'api.status': {
     readonly call: string
     readonly status: number
-    readonly code?: number | string
+    readonly code?: number | string | undefined
     readonly reason: string
     readonly retryAfterMs?: number
+    readonly isWebPage?: boolean
   }
   'api.rateLimited': { readonly call: string; readonly retryAfterMs?: number }
   'api.unauthorized': { readonly call: string; readonly isRenewable?: boolean }

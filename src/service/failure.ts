@@ -32,8 +32,9 @@ export function answerError({ call, raw, code, serviceMessage, clock }: Report):
   const { name, channelId } = call
   const status = statusOf(code) ?? (raw.status >= 200 && raw.status < 300 ? undefined : raw.status)
   const retryAfterMs = readRetryAfter(headerOf(raw, 'retry-after'), clock)
+  const isWebPage = raw.text.trimStart().startsWith('<')
   const quoted = serviceMessage === '' ? '' : ` ${JSON.stringify(serviceMessage)}`
-  const reason = `${code === undefined ? '' : `code ${code}`}${quoted}`.trim()
+  const reason = isWebPage ? describeBody(raw) : `${code === undefined ? '' : `code ${code}`}${quoted}`.trim()
   const suffix = reason === '' ? '' : ` (${reason})`
   const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
   const details = { call: name, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
@@ -52,9 +53,9 @@ export function answerError({ call, raw, code, serviceMessage, clock }: Report):
   const advice = retryAfterMs ? `; the service asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : ''
   const message = `${name}: ${status}${suffix}${advice}`
   if (status === 401) return new LivehouseError('api.unauthorized', message, details)
-  if (status === 403) return new LivehouseError('api.forbidden', message, details)
+  if (status === 403 && !isWebPage) return new LivehouseError('api.forbidden', message, details)
   if (status === 429) return new LivehouseError('api.rateLimited', message, details)
-  return new LivehouseError('api.status', message, { ...details, status, reason, ...(code !== undefined && { code }) })
+  return new LivehouseError('api.status', message, { ...details, status, code, reason, isWebPage })
 }
 
 /** The error for a redirect. */

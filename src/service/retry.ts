@@ -30,8 +30,8 @@ export interface RetryOptions {
 }
 
 /**
- * Retries a call after a failure that may be temporary: no connection, 408, 425, 429, 5xx, a damaged body, an unknown
- * errcode; and, once, a 401 or a series of refusals if there is a new token. The final error counts the attempts.
+ * Retries a call after a failure that may be temporary: no connection, 408, 425, 429, 5xx, a damaged body or web page,
+ * an unknown errcode; and, once, a 401 or a series of refusals if there is a new token. The error counts the attempts.
  */
 export function retry<Named extends Pick<Call, 'name' | 'retries'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
@@ -105,8 +105,9 @@ function isAway(error: LivehouseError): boolean {
 function maxAttempts(retries: Call['retries'], error: LivehouseError): number {
   if (hasCode(error, 'api.noToken')) return MAX_ERRCODE_ATTEMPTS
   if (hasCode(error, 'api.refused')) return retries === 'read' ? MAX_ERRCODE_ATTEMPTS : 1
-  const isPassing = hasCode(error, 'api.status') ? !isFinalStatus(error) : recoveryOf[error.code] === 'retry'
-  return isPassing ? MAX_ATTEMPTS[retries] : 1
+  // A web page comes from something in between: the service answers in JSON.
+  const isPassing = hasCode(error, 'api.status') && (!isFinalStatus(error) || error.details.isWebPage)
+  return isPassing || recoveryOf[error.code] === 'retry' ? MAX_ATTEMPTS[retries] : 1
 }
 
 /**

@@ -201,6 +201,7 @@ function asTokenError(error: unknown, options: TokensOptions): unknown {
     const message = `${error.message}: ${advice}; the next run asks again`
     return new LivehouseError('api.noToken', message, error.details, { cause: error })
   }
+  if (isFinalStatus(error) && error.details.isWebPage) return wrongAddress(error.message, options, error)
   const isRefusal =
     hasCode(error, 'api.unauthorized') ||
     hasCode(error, 'api.forbidden') ||

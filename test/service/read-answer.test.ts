@@ -74,6 +74,8 @@ test.each<[string, ScriptedAnswer, string, number]>([
   ['404002', { status: 404, json: { errors: { code: 404002, message: 'no' } } }, 'api.channelUnknown', 1],
   ['a msg about the channel', { json: { errcode: 2001, msg: 'activity does not exist' } }, 'api.channelUnknown', 1],
   ['the same in Chinese', { json: { errcode: 2001, msg: '频道不存在' } }, 'api.channelUnknown', 1],
+  ['403 with a page', { status: 403, text: ' <html>' }, 'api.status', 5],
+  ['404 with a page', { status: 404, text: '<html>not found</html>' }, 'api.status', 5],
   ['404 alone', { status: 404, text: 'not found' }, 'api.status', 1],
   ['400001', { status: 400, json: { errors: { code: 400001, message: 'Invalid' } } }, 'api.status', 1],
   ['408', { status: 408, text: '' }, 'api.status', 5],

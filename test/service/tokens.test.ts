@@ -155,6 +155,14 @@ test('with both kinds configured, reading uses the fixed token, and 4.2 the fetc
   expect(ticketCall?.headers.authorization).toBeUndefined()
 })
 
+test('a web page in answer to 4.1 does not count as refused credentials', async () => {
+  await using setup = await setUp({ refusal: { status: 400, text: '<html>' } })
+  expect(await errorOf(setup.readPage())).toMatchObject({
+    code: 'api.wrongAuthUrl',
+    message: expect.stringContaining('400 (an HTML page of 6 characters instead of JSON): no token service answers'),
+  })
+})
+
 test.each<[string, ScriptedAnswer]>([
   ['errcode', { json: { errcode: 401001, msg: 'Unauthorized user' } }],
   ['no such user', { json: { errcode: 404001, msg: 'No such user' } }],
