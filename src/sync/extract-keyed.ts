@@ -1,25 +1,19 @@
 import type { Row } from '../core/column.ts'
 import type { Page } from '../core/page.ts'
+import { placeOf } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
+import { readDuplicates } from '../ledger/quarantine/quarantine.ts'
+import { rowKeyColumn } from '../store/load/table-part.ts'
 import type { RowLoader } from './batch-loader.ts'
-import type { AllWalks, KeyedWalkSummary } from './judge-walk.ts'
-import {
-  accountedFor,
-  countOthers,
-  exceedsTotal,
-  isConclusive,
-  judgeTogether,
-  MAX_WALKS,
-  MAX_WALKS_TOGETHER,
-  missingRows,
-  readRepeatedKeys,
-} from './judge-walk.ts'
+import type { AllWalks, Judgement, KeyedWalkSummary } from './judge-walk.ts'
+import { accountedFor, exceedsTotal, isConclusive, judgeAtEnd, judgeTogether, MAX_WALKS } from './judge-walk.ts'
 import { sizeOfWalk } from './read-list.ts'
 import { readHead, readPages } from './read-pages.ts'
 import { readableOf, requireFields } from './record-slice.ts'
 import { announceParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import { isRefusal, type SliceReading } from './slice-reading.ts'
-import type { Extraction, ReadResult, RefusedPage, Slice } from './slice-work.ts'
+import type { Extraction, ReadResult, RefusedPage, RunDeps, Slice, Verdict } from './slice-work.ts'
 import { duplicatesOf, freshestOf, rowKey, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minutesOf } from './windows.ts'
 
@@ -62,9 +56,9 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
     }
     await requireFields(reading, readableOf(walk.summary()))
     const judged = judgeTogether(walk.summary(), all, attempt, slice.window !== undefined)
-    const { verdict, needed } = judged
+    const { verdict } = judged
     if (refused && judged.isTotalWrong && !exceedsTotal(walk.summary())) throw refused.refusal
-    const parts = isConclusive(verdict) ? undefined : await cutUnproven(slice, walk, judged, attempt)
+    const parts = isConclusive(verdict) ? undefined : await cutUnproven(slice, walk, judged)
     if (parts) {
       await loader.flush()
       return { kind: 'cut', parts }
@@ -72,9 +66,8 @@ export async function extractKeyed(reading: SliceReading, loader: RowLoader): Pr
     if (attempt >= MAX_WALKS && verdict.proof === 'moving') await walk.readHead()
     await walk.addFreshest()
     const end = walk.summary()
-    const mayComeYet = verdict.isStill === true && missingRows(needed, all, end) > 0
-    const isMore = attempt < MAX_WALKS || (attempt < MAX_WALKS_TOGETHER && mayComeYet)
-    if (isConclusive(verdict) || !isMore) return conclude(slice, end, all, judged, attempt)
+    const atEnd = judgeAtEnd(slice, judged, end)
+    if (atEnd) return conclude(slice.stream, atEnd, judged, end)
     await loader.flush()
     all.previous = end
     for (const row of end.repeated) repeatedKeys.add(rowKey(slice.stream)(row))
@@ -152,12 +145,7 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
 }
 
 /** Cuts a slice after a walk that was not proven, if its parts may be. @returns undefined to read it as a whole */
-async function cutUnproven(
-  slice: Slice,
-  walk: KeyedWalk,
-  { verdict, isTotalWrong }: ReturnType<typeof judgeTogether>,
-  attempt: number,
-): Promise<readonly Slice[] | undefined> {
+async function cutUnproven(slice: Slice, walk: KeyedWalk, { verdict, isTotalWrong, attempt }: Judgement) {
   const isOneAnswer = walk.isOneAnswer()
   const mayBeCut = mayBeSearched(slice, isOneAnswer)
   // Only the young rows of a live list move, so the others are read apart from them.
@@ -177,38 +165,21 @@ function sizeWithShortEnd(size: number, rows: number): number {
 }
 
 /** The extraction of a slice by its last walk, or by all its walks together. */
-function conclude(
-  { stream, window, covers }: Slice,
-  end: KeyedWalkSummary,
-  all: AllWalks,
-  { verdict, ofWalk, isTotalWrong, announced, needed }: ReturnType<typeof judgeTogether>,
-  attempt: number,
-): Extraction {
+function conclude(stream: Stream, verdict: Verdict, judged: Judgement, end: KeyedWalkSummary): Extraction {
+  const { ofWalk, isTotalWrong, announced, all } = judged
   const rejectedAgain = isConclusive(ofWalk) && accountedFor(end) < announced ? end.rejectedAgain : []
   const duplicates = isConclusive(verdict) ? duplicatesOf(stream, end.held) : []
   const rejected = [...end.rejected, ...rejectedAgain, ...duplicates]
-  // A slice that covers nothing is read again anyway, and need not be complete.
-  const isClaimed = window === undefined || covers !== undefined
-  const came = all.distinct + end.rejected.length + end.repeatsOnPage + countOthers(end)
-  // As many rows as the total moved by may have come or left meanwhile.
-  const isBelowTotals = came < all.smallestTotal - (all.largestTotal - all.smallestTotal)
-  const hasFewer = isClaimed && !isTotalWrong && verdict.proof === 'moving' && !verdict.isStill && isBelowTotals
-  const isJoined = ofWalk.isStill === true || hasFewer
+  const isJoined = ofWalk.isStill === true || (verdict.isAtRest === false && !isTotalWrong)
   const distinct = isJoined ? all.distinct : end.distinct
   const { count, keys } = isJoined && all.keys ? { ...all, keys: all.keys } : end
   const summary = { ...end, distinct, rejected }
-  const extraction = { kind: 'read', summary, minutes: end.minutes, found: { count, has: keys.has } } as const
-  if (isClaimed && !isTotalWrong && verdict.isStill === true && missingRows(needed, all, end) > 0) {
-    const rows = `${distinct} distinct and ${rejected.length} quarantined rows`
-    const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
-    return { ...extraction, verdict: { proof: 'short', reason } }
-  }
-  if (hasFewer) {
-    const reason = `the source says ${all.smallestTotal} or more, but ${came} rows came in ${attempt} readings`
-    return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }
-  }
-  // One minute cannot be cut further. A longer window with a wrong total may lack rows without a sign of it.
-  if (isClaimed && isTotalWrong && mayBeHalved(window))
-    return { ...extraction, verdict: { proof: 'short', reason: verdict.reason, isAtRest: false } }
-  return { ...extraction, verdict }
+  return { kind: 'read', summary, verdict, minutes: end.minutes, found: { count, has: keys.has } }
+}
+
+/** Reads the keys that had real duplicates in an earlier reading of the list. */
+async function readRepeatedKeys(slice: Slice, { db }: RunDeps): Promise<readonly string[]> {
+  const source = slice.stream.columns[rowKeyColumn(slice.stream)]?.source
+  const values = await readDuplicates(db, placeOf(slice))
+  return values.map((value) => String(source?.kind === 'field' ? source.parse(value) : value))
 }

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { placeOf } from '../core/slice.ts'
-import { readDuplicates } from '../ledger/quarantine/quarantine.ts'
 import { chargeAcceptance } from '../ledger/slices/acceptances.ts'
 import { findAgreeingReadings } from '../ledger/slices/earlier-readings.ts'
-import { countEarlierRows, findAbsent, rowKeyColumn } from '../store/load/table-part.ts'
+import { countEarlierRows, findAbsent } from '../store/load/table-part.ts'
 import type { SliceReading } from './slice-reading.ts'
-import type { Extraction, FullVerdict, RunDeps, Slice, Verdict, WalkSummary } from './slice-work.ts'
+import type { Extraction, FullVerdict, Slice, Verdict, WalkSummary } from './slice-work.ts'
 import { declaredText, type KeySet } from './walk.ts'
-import { isOfDay } from './windows.ts'
+import { isOfDay, mayBeHalved } from './windows.ts'
 
 /** The number of different items that a walk brought. */
 export function accountedFor({ distinct, rejected }: Pick<WalkSummary, 'distinct' | 'rejected'>): number {
@@ -57,7 +56,7 @@ export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {
  * items only if both walks show them equally often among the same keys, on pages of different sizes.
  * @param isSameElsewhere whether both walks brought the same keys, on pages of different sizes
  */
-function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined, isSameElsewhere: boolean): Verdict {
+function judgeWithPrevious(summary: WalkSummary, previous: WalkSummary | undefined, isSameElsewhere: boolean): Verdict {
   const verdict = judgeWalk(summary)
   const { totals, received, repeated, rejectedAgain } = summary
   const isStill = totals !== undefined && totals.smallest === totals.largest && received === totals.first
@@ -98,6 +97,9 @@ export interface AllWalks {
   previous?: KeyedWalkSummary
 }
 
+/** What a walk proves together with the earlier ones. `ofWalk`: what it proves without those before the previous one. */
+export type Judgement = ReturnType<typeof judgeTogether>
+
 /** Judges a walk together with the earlier ones, and adds it to `all`. */
 export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: number, isWindow: boolean) {
   const { totals, received, distinct, repeated, repeatsOnPage, held, keys, count, largestPage } = end
@@ -110,7 +112,7 @@ export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: num
   if (all.keys === undefined) Object.assign(all, { keys, distinct, count })
   const isSame = distinct === all.distinct && distinct === previous?.distinct
   const isSameElsewhere = isSame && largestPage !== previous.largestPage
-  const alone = judgeWalks(end, previous, isSameElsewhere)
+  const alone = judgeWithPrevious(end, previous, isSameElsewhere)
   const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before, so its total is wrong`
   const ofWalk: Verdict = isTotalWrong && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
   all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
@@ -120,19 +122,42 @@ export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: num
   const needed = announced - (hasMore ? 0 : repeatsOnPage)
   // If more rows came than announced, the total may count rows that the list holds twice only once. That is believed
   // only if pages of another size bring the same rows, or all rows came on one page. Otherwise rows with equal keys are
-  // first left to `judgeWalks`, which finds real duplicates by comparing two walks.
+  // first left to `judgeWithPrevious`, which finds real duplicates by comparing two walks.
   const isSure = hasMore
     ? repeated.length === 0 && (isSameElsewhere || largestPage === received)
     : repeatsOnPage === 0 || attempt >= MAX_WALKS
   const isProvable = isWindow || hasMore
-  const isWhole = isProvable && all.isStill && !isTotalWrong && isSure && missingRows(needed, all, end) === 0
+  const isWhole = isProvable && all.isStill && !isTotalWrong && isSure && all.distinct + end.rejected.length === needed
   const verdict: Verdict = isWhole ? { proof: 'verified' } : ofWalk
-  return { verdict, ofWalk, isTotalWrong, announced, needed }
+  return { verdict, ofWalk, isTotalWrong, announced, needed, all, attempt }
 }
 
-/** How many of the needed items no walk has brought. */
-export function missingRows(needed: number, all: AllWalks, { rejected }: Pick<WalkSummary, 'rejected'>): number {
-  return needed - all.distinct - rejected.length
+/**
+ * Judges a list by all its walks when the last one has not proven it and it is not cut: it is `short` if they show that
+ * rows are missing, or if its total is wrong and so does not show it.
+ * @returns undefined if another walk may prove more
+ */
+export function judgeAtEnd({ window, covers }: Slice, judged: Judgement, end: WalkSummary): Verdict | undefined {
+  const { verdict, isTotalWrong, announced, needed, all, attempt } = judged
+  if (isConclusive(verdict)) return verdict
+  const mayComeYet = verdict.isStill === true && all.distinct + end.rejected.length < needed
+  if (attempt < (mayComeYet ? MAX_WALKS_TOGETHER : MAX_WALKS)) return undefined
+  // A slice that covers nothing is read again anyway, and need not be complete.
+  const isClaimed = window === undefined || covers !== undefined
+  if (!isClaimed || (verdict.proof === 'short' && !isTotalWrong)) return verdict
+  // One minute cannot be cut further. A longer window with a wrong total may lack rows without a sign of it.
+  if (isTotalWrong) return mayBeHalved(window) ? { proof: 'short', reason: verdict.reason, isAtRest: false } : verdict
+  if (mayComeYet) {
+    const rows = `${all.distinct} distinct and ${end.rejected.length} quarantined rows`
+    const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
+    return { proof: 'short', reason }
+  }
+  const others = contentsOfRepeated(end).reduce((sum, contents) => sum + new Set(contents).size - 1, 0)
+  const came = all.distinct + end.rejected.length + end.repeatsOnPage + others
+  // As many rows as the total moved by may have come or left meanwhile.
+  if (verdict.isStill || came >= all.smallestTotal - (all.largestTotal - all.smallestTotal)) return verdict
+  const reason = `the source says ${all.smallestTotal} or more, but ${came} rows came in ${attempt} readings`
+  return { proof: 'short', reason, isAtRest: false }
 }
 
 function rejectedTexts({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
@@ -143,18 +168,6 @@ function rejectedTexts({ rejected, rejectedAgain }: WalkSummary): readonly strin
 function contentsOfRepeated({ held }: WalkSummary): readonly (readonly string[])[] {
   const groups = [...held].filter(([, rows]) => rows.length > 1).sort(([a], [b]) => (a < b ? -1 : 1))
   return groups.map(([, rows]) => rows.map(({ row }) => declaredText(row)).sort())
-}
-
-/** Counts the rows that there may be beside one per key, because some keys came with different contents. */
-export function countOthers(summary: WalkSummary): number {
-  return contentsOfRepeated(summary).reduce((sum, contents) => sum + new Set(contents).size - 1, 0)
-}
-
-/** Reads the keys that had real duplicates in an earlier reading of the list. */
-export async function readRepeatedKeys(slice: Slice, { db }: RunDeps): Promise<readonly string[]> {
-  const source = slice.stream.columns[rowKeyColumn(slice.stream)]?.source
-  const values = await readDuplicates(db, placeOf(slice))
-  return values.map((value) => String(source?.kind === 'field' ? source.parse(value) : value))
 }
 
 type Finding = Pick<Extraction, 'verdict' | 'found'> & {
