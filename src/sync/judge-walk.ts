@@ -185,21 +185,31 @@ export function isDrop(rows: number, expected: number): boolean {
 }
 
 /**
- * Compares the rows of a reading with those that the warehouse held before, or those of the last reading if it is of a
- * whole list whose rows are never marked as removed. A sudden drop, such as an empty answer, is never green at once,
- * whatever the source's total says.
+ * Judges a reading in the end, compared with earlier ones and with what an operator has accepted. A sudden drop, such
+ * as an empty answer, is never green at once, whatever the source's total says.
  */
-export async function compareWithEarlier(
-  { slice, deps, earlier: readEarlier }: SliceReading,
-  { verdict, found, summary }: Finding,
-): Promise<FullVerdict> {
-  const { stream, partition, window } = slice
-  const { db, clock, timeZone, runId } = deps
+export async function judgeReading(reading: SliceReading, finding: Finding): Promise<FullVerdict> {
+  const { verdict, summary } = finding
   if (verdict.isAtRest === false) return verdict
   if (verdict.proof === 'short')
-    return { ...verdict, missingRows: (summary.totals?.largest ?? 0) - accountedFor(summary) }
-  const part = { stream, partition, window, timeZone }
-  const earlier = await countEarlierRows(db, part, runId)
+    return await acceptShortfall(reading, verdict, (summary.totals?.largest ?? 0) - accountedFor(summary))
+  const drop = await findDrop(reading, finding)
+  if (drop === undefined) return verdict
+  const { count, expected } = drop
+  if (await isDropConfirmed(reading, summary.distinct, expected)) return { ...verdict, isDrop: true }
+  const evidence = `only ${count} rows came where there were ${expected}`
+  const reason = `${evidence}; they count once a reading at least an hour later agrees`
+  return await acceptShortfall(reading, { proof: 'short', reason, isDrop: true }, expected - count)
+}
+
+/**
+ * Whether surprisingly few rows came, compared with those that the warehouse held before, or with those of the last
+ * reading of a whole list whose rows are never marked as removed. @returns how many came, and how many were expected
+ */
+async function findDrop({ slice, deps, earlier: readEarlier }: SliceReading, { verdict, found, summary }: Finding) {
+  const { stream, window } = slice
+  const part = { ...slice, timeZone: deps.timeZone }
+  const earlier = await countEarlierRows(deps.db, part, deps.runId)
   const before = window !== undefined || stream.marksRemoved ? earlier.before : ((await readEarlier()).lastRows ?? 0)
   // A conclusive walk must also bring what an earlier walk of this run inserted, and as many rows as were announced.
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
@@ -208,34 +218,33 @@ export async function compareWithEarlier(
   const isFewer = isDrop(came, announced)
   const [count, expected] = isFewer ? [came, announced] : [found.count, Math.max(before, inserted)]
   const isFewRows = (rows: number) => isDrop(rows, expected) || (rows <= 0 && expected > 0 && isOfDay(stream))
-  if (!isFewRows(count)) return verdict
+  if (!isFewRows(count)) return undefined
   // The visits of viewers who stay may end after the window by now, and yet have come.
-  const absent = isFewer ? undefined : await findAbsent(db, part, found.has)
-  if (absent && !isFewRows(expected - absent.length)) return verdict
-  const now = new Date(clock.now())
+  const absent = isFewer ? undefined : await findAbsent(deps.db, part, found.has)
+  return absent && !isFewRows(expected - absent.length) ? undefined : { count, expected }
+}
+
+/** Whether an earlier reading agrees. One of a part of the window does only if nearly all expected rows began there. */
+async function isDropConfirmed({ slice, deps }: SliceReading, distinct: number, expected: number): Promise<boolean> {
+  const { stream, window } = slice
+  const { db, clock, timeZone, runId } = deps
   // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
-  const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / MIN_SHARE, now }
+  const drop = { ...placeOf(slice), window, found: distinct, most: distinct / MIN_SHARE, now: new Date(clock.now()) }
   const byBeginning = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
   for (const agreeing of await findAgreeingReadings(db, drop)) {
-    // A reading of a part of the window agrees only if nearly all expected rows began in that part.
-    const there = agreeing
-      ? await countEarlierRows(db, { ...part, stream: byBeginning, window: agreeing }, runId)
-      : { before: expected }
-    if (there.before >= expected * MIN_SHARE) return { ...verdict, isDrop: true }
+    const part = { ...slice, stream: byBeginning, window: agreeing, timeZone }
+    if (!agreeing || (await countEarlierRows(db, part, runId)).before >= expected * MIN_SHARE) return true
   }
-  const evidence = `only ${count} rows came where there were ${expected}`
-  const reason = `${evidence}; they count once a reading at least an hour later agrees`
-  return { proof: 'short', reason, isDrop: true, missingRows: expected - count }
+  return false
 }
 
 /** Makes a shortfall `accepted` if an operator's acceptance covers its size and has not expired. */
-export async function acceptShortfall({ slice, deps }: SliceReading, verdict: FullVerdict): Promise<FullVerdict> {
-  const { proof, missingRows = 0 } = verdict
-  if (proof !== 'short' || missingRows <= 0) return verdict
+async function acceptShortfall({ slice, deps }: SliceReading, verdict: FullVerdict, missingRows: number) {
   const { stream, partition, window } = slice
   const { db, clock, runId } = deps
   const channelId = partition.channel ?? null
   const now = new Date(clock.now())
-  const acceptanceId = await chargeAcceptance(db, { stream: stream.name, channelId, window, missingRows, runId, now })
-  return acceptanceId === undefined ? verdict : { ...verdict, proof: 'accepted', acceptanceId }
+  const shortfall = { stream: stream.name, channelId, window, missingRows, runId, now }
+  const acceptanceId = missingRows > 0 ? await chargeAcceptance(db, shortfall) : undefined
+  return { ...verdict, missingRows, ...(acceptanceId && ({ proof: 'accepted', acceptanceId } as const)) }
 }

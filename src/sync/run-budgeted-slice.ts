@@ -8,7 +8,7 @@ import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { commitUnderLease, createBatchLoader } from './batch-loader.ts'
 import type { ReadPage } from './budgeted-progress.ts'
 import { addPage, beginSlice, isLastPage, judgeRefusedPage, judgeRepeatedPage, readItems } from './budgeted-progress.ts'
-import { acceptShortfall, compareWithEarlier } from './judge-walk.ts'
+import { judgeReading } from './judge-walk.ts'
 import { pageIgnored } from './read-pages.ts'
 import { checkItems, openSliceLog, recordPresentFields, shortfall } from './record-slice.ts'
 import { failedBy } from './run-slice.ts'
@@ -198,7 +198,7 @@ async function judge({ reading, state: { foundRows, keys } }: Work): Promise<Ful
   const verdict = { proof: 'unverifiable' } as const
   const summary = { totals: undefined, distinct: keys.size, rejected: [] }
   const found = { count: foundRows, has: (key: string) => keys.has(key) }
-  return await acceptShortfall(reading, await compareWithEarlier(reading, { verdict, found, summary }))
+  return await judgeReading(reading, { verdict, found, summary })
 }
 
 /** Extends the record of this run to the whole slice, from its first day on. */

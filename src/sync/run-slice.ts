@@ -7,7 +7,7 @@ import { createBatchLoader, type RowLoader } from './batch-loader.ts'
 import { cutShortened, cutSlice, mostPagesUncut } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
-import { acceptShortfall, compareWithEarlier, isConclusive, MAX_WALKS } from './judge-walk.ts'
+import { isConclusive, judgeReading, MAX_WALKS } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice } from './land-slice.ts'
 import { checkItems, openSliceLog, readableOf, shortfall } from './record-slice.ts'
 import { announceParts, cutToServed, mayBeSearched, mayBeTooLong, searchWithin, splitSlice } from './slice-parts.ts'
@@ -55,7 +55,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     }
     extraction = await completeHeaders(reading, read)
     await checkItems(reading, { ...extraction.summary, ...readableOf(extraction.summary) })
-    const verdict = await acceptShortfall(reading, await compareWithEarlier(reading, extraction))
+    const verdict = await judgeReading(reading, extraction)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.claimed()), pageSize: extraction.pageSize }
     const landing = await landSlice(reading, extraction, verdict, record, loader)
