@@ -55,8 +55,8 @@ export async function resumeOpenFirst(db: Db, plans: Plans, nowMs: number, aband
       if (open === undefined || (abandoned !== undefined && open.backfillId === abandoned)) return plan
       const { window, covers, backfillId, pagesRead } = open
       if (pagesRead === 0 && plan.slices.every((slice) => slice.backfillId !== backfillId)) return plan
-      const isRefused = isRefusedForDays(open, nowMs)
-      const openSlice = { stream, partition, window, covers, backfillId, pagesRead, isRefused }
+      const turn = pagesRead === 0 || isRefusedForDays(open, nowMs) ? 'in turn' : 'first'
+      const openSlice: Slice = { stream, partition, window, covers, backfillId, open: turn }
       // A backfill reads its range whatever a sync or another backfill has read.
       const others = plan.slices.flatMap((slice) =>
         slice.window === undefined || slice.backfillId !== backfillId
@@ -77,9 +77,9 @@ export type SliceOrder = 'newest-first' | 'oldest-first'
  * The order of slices, highest first. `priority` orders all slices; partitions with few calls a day take turns, after
  * open slices that are not refused for days. `rank` orders the slices of a partition; an open one goes first.
  */
-export function rankInQueue({ stream, window, pagesRead, isRefused }: Slice, turn: number, order: SliceOrder) {
+export function rankInQueue({ stream, window, open }: Slice, turn: number, order: SliceOrder) {
   const inTime = window && (order === 'newest-first' ? window.to : -window.to)
-  const rank = pagesRead === undefined ? (inTime ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
-  const isInTurn = stream.isBudgeted === true && (isRefused === true || !pagesRead)
+  const rank = open === undefined ? (inTime ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
+  const isInTurn = stream.isBudgeted === true && open !== 'first'
   return { priority: isInTurn ? -turn : rank, rank }
 }

@@ -21,10 +21,8 @@ export interface Slice {
   /** The range that it covers once it has landed, within its window. Undefined for a whole list, or for none. */
   readonly covers: Window | undefined
   readonly backfillId?: string | undefined
-  /** How many of its pages have landed, if it is an open slice; it is then read before the others of its partition. */
-  readonly pagesRead?: number
-  /** Whether its next page has been refused for days, so that it waits for the turn of its partition. */
-  readonly isRefused?: boolean
+  /** An open slice is the first of its partition, and of the run if pages have landed and none is refused for days. */
+  readonly open?: 'first' | 'in turn'
   /** For how many days its rows may still change; by default those of the stream. */
   readonly lookbackDays?: number
   /** Whether this run has already written some of its rows, before it was cut out of a longer slice. */
