@@ -53,27 +53,12 @@ export function openSliceLog(slice: Slice, deps: RunDeps, meter: CallMeter) {
       finishedAt: new Date(clock.now()),
     }
   }
-  /** Runs `write` after a failure, unless lease or database are lost. @returns the error that the slice ends with */
-  const writeFailure = async (
-    error: unknown,
-    write: (trx: Transaction<Database>) => Promise<void>,
-  ): Promise<unknown> => {
-    if (hasCode(error, 'lease.lost') || (error instanceof LivehouseError && error.code.startsWith('db.'))) return error
-    try {
-      await commitUnderLease(slice, deps, write)
-      return error
-    } catch (failure) {
-      if (hasCode(failure, 'lease.lost')) return failure
-      throw failure
-    }
-  }
   return {
     record,
-    writeFailure,
     /** Records why the slice failed, if that can be written. @returns the error that the slice ends with */
     recordFailure: async (error: unknown, extraction?: Extraction): Promise<unknown> => {
       const failed = record({ proof: 'failed', reason: messageOf(error) }, extraction, slice.covers)
-      return await writeFailure(error, async (trx) => await recordSlices(trx, [failed]))
+      return await writeFailure(error, slice, deps, async (trx) => await recordSlices(trx, [failed]))
     },
     /** Reports that the slice continues later: a call was refused, the list moved, or the day's calls are spent. */
     wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields): void => {
@@ -89,6 +74,23 @@ export function openSliceLog(slice: Slice, deps: RunDeps, meter: CallMeter) {
       const cause = error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
       log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...fields, ...cause })
     },
+  }
+}
+
+/** Runs `write` after a failure, unless lease or database are lost. @returns the error that the slice ends with */
+export async function writeFailure(
+  error: unknown,
+  slice: Slice,
+  deps: RunDeps,
+  write: (trx: Transaction<Database>) => Promise<void>,
+): Promise<unknown> {
+  if (hasCode(error, 'lease.lost') || (error instanceof LivehouseError && error.code.startsWith('db.'))) return error
+  try {
+    await commitUnderLease(slice, deps, write)
+    return error
+  } catch (failure) {
+    if (hasCode(failure, 'lease.lost')) return failure
+    throw failure
   }
 }
 

@@ -10,7 +10,7 @@ import type { ReadPage } from './budgeted-progress.ts'
 import { addPage, beginSlice, isLastPage, judgeRefusedPage, judgeRepeatedPage, readItems } from './budgeted-progress.ts'
 import { judgeReading } from './judge-walk.ts'
 import { pageIgnored } from './read-pages.ts'
-import { checkItems, openSliceLog, recordPresentFields, shortfall } from './record-slice.ts'
+import { checkItems, openSliceLog, recordPresentFields, shortfall, writeFailure } from './record-slice.ts'
 import { failedBy } from './run-slice.ts'
 import { partOf } from './slice-parts.ts'
 import { createCallMeter, fetchByNumber, openReading } from './slice-reading.ts'
@@ -174,7 +174,7 @@ async function saveRefusal(work: Work, error: LivehouseError): Promise<unknown> 
   const isOfDepth = !hasCode(error.cause, 'api.rateLimited')
   const isTooDeep = isForDays && isOfDepth && pagesRead > 0 && other !== undefined
   const next = isTooDeep && half ? { ...beginSlice(half, startedAt), refused } : work.upToNow()
-  const saved = await work.log.writeFailure(error, async (trx) => await saveOpenSlice(trx, place, next))
+  const saved = await writeFailure(error, slice, deps, async (trx) => await saveOpenSlice(trx, place, next))
   if (saved !== error) return saved
   if (!isForDays || isTooDeep) return undefined
   return await work.log.recordFailure(refusedForDays(error.cause, work.state.refused?.since))
