@@ -53,13 +53,13 @@ export async function extractUnkeyed(
       : await readBareList(atSize, mostPages)
     const { unread, isEndUnknown } = walk
     const isClean = walk.doubt === undefined && unread === undefined
-    const accepted = isClean ? await compare(atSize.requests, walk.pages) : walk.pages
-    const doubt = accepted === undefined ? 'some rows came on two pages, but not at another page size' : walk.doubt
-    if (accepted === undefined) {
+    const believed = isClean ? await compare(atSize.requests, walk.pages) : walk.pages
+    const doubt = believed === undefined ? 'some rows came on two pages, but not at another page size' : walk.doubt
+    if (believed === undefined) {
       served = Math.max(served, largestPage(walk.pages))
       pageSize = sizeOfWalk(served, attempt + 1, stream.isCounted ? 1 : Math.min(MIN_ROWS, Math.ceil(served / 2)))
     }
-    const read = await readRows(reading, identity, accepted ?? walk.pages)
+    const read = await readRows(reading, identity, believed ?? walk.pages)
     const { minutes, sliceRows, summary } = read
     const isOneAnswer = walk.pages.length < 2 && summary.received < reading.requests.pageSize
     if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer, minutes }
@@ -75,7 +75,7 @@ export async function extractUnkeyed(
     // If some rows are too young to be covered, the others are read apart from them first.
     const hasYoungRows = keepsMoving && tooYoungFrom(slice) !== undefined
     if (!isConclusive(verdict) && attempt < MAX_WALKS && !hasYoungRows) continue
-    if (accepted === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MAX_WALKS_TOGETHER)
+    if (believed === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MAX_WALKS_TOGETHER)
       continue
 
     const hasKeys = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
@@ -125,11 +125,11 @@ function judgeWithDoubt(summary: WalkSummary, doubt: string | undefined): Verdic
  *
  * Equal items on two pages are either two items, or one item that came twice while another did not come: the list moved
  * between two pages, or it is sorted by a value that is not unique, and the service orders equal rows anew on each
- * page. So a walk with such items is accepted only if the previous one held the same items (at another page size, if
+ * page. So a walk with such items is believed only if the previous one held the same items (at another page size, if
  * some on two pages are equal in every value), or if all walks together hold as many items as came in each. In that
  * sum, an item counts as often as it occurs on the page that has it most often, and the pages with items that the last
  * walk lacks must be unchanged, because an item that has changed since would count twice.
- * @returns a function that takes the next walk and returns the pages of the list, or undefined if it is not accepted
+ * @returns a function that takes the next walk and returns the pages of the list, or undefined if it is not believed
  */
 function compareWalks(stream: Stream, { of }: RowIdentity) {
   /** Cells (API 4.11) are known by the values that never change, because they may be edited between two pages. */
