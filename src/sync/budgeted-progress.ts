@@ -126,8 +126,8 @@ export function readItems(stream: Stream, page: Page, readItem: ItemReader): Rea
     ...page,
     ...summary,
     content: reads.map((read) => (read.kind === 'row' ? keyOf(read.row) : `?${hashItem(read.raw)}`)),
-    rows: freshestOf(stream, summary.held),
-    keys: [...summary.held.keys()],
-    rejected: [...summary.rejected, ...duplicatesOf(stream, summary.held)],
+    rows: freshestOf(stream, summary.heldBack),
+    keys: [...summary.heldBack.keys()],
+    rejected: [...summary.rejected, ...duplicatesOf(stream, summary.heldBack)],
   }
 }

@@ -129,7 +129,7 @@ function startKeyedWalk(reading: SliceReading, loader: RowLoader, all: AllWalks,
     readHead: async (): Promise<void> => await readHead(requests, walk, add),
     /** Adds the freshest row of each key that came more than once in an earlier walk. */
     addFreshest: async (): Promise<void> => {
-      const freshest = freshestOf(stream, walk.summary().held)
+      const freshest = freshestOf(stream, walk.summary().heldBack)
       await loader.add(freshest)
       note(freshest)
     },
@@ -168,7 +168,7 @@ function sizeWithShortEnd(size: number, rows: number): number {
 function conclude(stream: Stream, verdict: Verdict, judged: Judgement, end: KeyedWalkSummary): Extraction {
   const { ofWalk, isTotalWrong, announced, all } = judged
   const rejectedAgain = isConclusive(ofWalk) && accountedFor(end) < announced ? end.rejectedAgain : []
-  const duplicates = isConclusive(verdict) ? duplicatesOf(stream, end.held) : []
+  const duplicates = isConclusive(verdict) ? duplicatesOf(stream, end.heldBack) : []
   const rejected = [...end.rejected, ...rejectedAgain, ...duplicates]
   const isJoined = ofWalk.isStill === true || (verdict.isAtRest === false && !isTotalWrong)
   const distinct = isJoined ? all.distinct : end.distinct

@@ -102,7 +102,7 @@ export type Judgement = ReturnType<typeof judgeTogether>
 
 /** Judges a walk together with the earlier ones, and adds it to `all`. */
 export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: number, isWindow: boolean) {
-  const { totals, received, distinct, repeated, repeatsOnPage, held, keys, count, largestPage } = end
+  const { totals, received, distinct, repeated, repeatsOnPage, heldBack, keys, count, largestPage } = end
   const { previous, beyondTotal } = all
   const isTotalWrong = beyondTotal > (totals?.largest ?? 0)
   // If the total is known to be wrong, the number of items that came is used in its place.
@@ -116,7 +116,7 @@ export function judgeTogether(end: KeyedWalkSummary, all: AllWalks, attempt: num
   const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before, so its total is wrong`
   const ofWalk: Verdict = isTotalWrong && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
   all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
-  for (const key of held.keys()) if (all.keys?.add(key)) all.distinct++
+  for (const key of heldBack.keys()) if (all.keys?.add(key)) all.distinct++
   const hasMore = received > announced
   // As many different items as all walks must bring together.
   const needed = announced - (hasMore ? 0 : repeatsOnPage)
@@ -165,8 +165,8 @@ function rejectedTexts({ rejected, rejectedAgain }: WalkSummary): readonly strin
 }
 
 /** The contents of each key that came more than once, as sorted texts, in the order of the keys. */
-function contentsOfRepeated({ held }: WalkSummary): readonly (readonly string[])[] {
-  const groups = [...held].filter(([, rows]) => rows.length > 1).sort(([a], [b]) => (a < b ? -1 : 1))
+function contentsOfRepeated({ heldBack }: WalkSummary): readonly (readonly string[])[] {
+  const groups = [...heldBack].filter(([, rows]) => rows.length > 1).sort(([a], [b]) => (a < b ? -1 : 1))
   return groups.map(([, rows]) => rows.map(({ row }) => declaredText(row)).sort())
 }
 

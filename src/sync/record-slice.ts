@@ -168,10 +168,10 @@ export async function requireFields(
   const absent = expectedFields(stream, isSample ? undefined : (stream.identity?.of ?? [])).filter(isAbsent)
   const identifying = [...(stream.identity?.of ?? []), ...(stream.versions?.sameIn ?? [])]
   const absentIdentifying = isSample ? expectedFields(stream, identifying).filter(isAbsent) : []
-  const findHeld = async (fields: readonly string[], part: Pick<TablePart, 'window' | 'keys'>) =>
+  const findFilled = async (fields: readonly string[], part: Pick<TablePart, 'window' | 'keys'>) =>
     fields.length === 0 ? fields : await findFilledFields(db, { ...slice, ...part, timeZone }, fields)
-  const held = await findHeld(absent, keys ? { window: undefined, keys } : { window: widen(slice) })
-  const fields = [...new Set([...held, ...(await findHeld(absentIdentifying, { window: undefined }))])]
+  const filled = await findFilled(absent, keys ? { window: undefined, keys } : { window: widen(slice) })
+  const fields = [...new Set([...filled, ...(await findFilled(absentIdentifying, { window: undefined }))])]
   if (fields.length === 0) return
   const place = placeOf(slice)
   await recordMissingFields(db, place, fields, new Date(clock.now()))

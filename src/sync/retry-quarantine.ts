@@ -76,8 +76,8 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
         await quarantineConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
         // One row per key, because Postgres refuses equal keys in one statement.
         const heldRows = rows.map((row) => ({ row, raw: '' }))
-        const held = Map.groupBy(heldRows, ({ row }) => rowKey(stream)(row))
-        const { inserted, updated } = await loadRows(trx, stream, freshestOf(stream, held), runId, 'late')
+        const byKey = Map.groupBy(heldRows, ({ row }) => rowKey(stream)(row))
+        const { inserted, updated } = await loadRows(trx, stream, freshestOf(stream, byKey), runId, 'late')
         count(stream.name, { inserted, updated, unchanged: rows.length - inserted - updated })
       }
     })

@@ -66,7 +66,7 @@ export interface WalkSummary {
   /** The number of rows that share their key with an earlier row of their page; within one answer nothing can move. */
   readonly repeatsOnPage: number
   /** The rows that were held back, by key. Each key counts as one distinct row; the rows count nowhere else. */
-  readonly held: ReadonlyMap<string, readonly HeldRow[]>
+  readonly heldBack: ReadonlyMap<string, readonly HeldRow[]>
   readonly degraded: number
   /** Fields that the spec does not name. */
   readonly unknownFields: ReadonlySet<string>

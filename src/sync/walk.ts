@@ -25,14 +25,14 @@ export function startWalk(
   const isKeyed = stream.identity === undefined
   const expected = expectedFields(stream)
   const keys = createKeySet()
-  const held = new Map<string, HeldRow[]>()
+  const heldBack = new Map<string, HeldRow[]>()
   const rejected: RejectedItem[] = []
   const rejectedAgain: RejectedItem[] = []
   const rejectedBefore = new Set<string>()
   const repeated: Row[] = []
   const unknownFields = new Set<string>()
   const [absentFields, unreadFields] = [new Set(expected), new Set(expected)]
-  const lists = { held, rejected, rejectedAgain, repeated, unknownFields, absentFields, unreadFields }
+  const lists = { heldBack, rejected, rejectedAgain, repeated, unknownFields, absentFields, unreadFields }
   const counts = { received: 0, distinct: 0, repeatsOnPage: 0, degraded: 0 }
   let totals: Totals | undefined
   let channelFacts: ChannelFacts | undefined
@@ -45,8 +45,8 @@ export function startWalk(
   }
   /** Holds a row back. @returns whether its key has already come */
   const hold = (key: string, heldRow: HeldRow): boolean => {
-    const rows = held.get(key) ?? []
-    held.set(key, rows)
+    const rows = heldBack.get(key) ?? []
+    heldBack.set(key, rows)
     keys.add(key)
     return rows.push(heldRow) > 1
   }
@@ -161,14 +161,14 @@ export function rejectStrays(
 }
 
 /** The freshest row of each key that was held back. The order of arrival does not matter. */
-export function freshestOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
-  return [...held.values()].flatMap((rows) => freshestFirst(stream, rows).slice(0, 1)).map(({ row }) => row)
+export function freshestOf(stream: Stream, heldBack: WalkSummary['heldBack']): readonly Row[] {
+  return [...heldBack.values()].flatMap((rows) => freshestFirst(stream, rows).slice(0, 1)).map(({ row }) => row)
 }
 
 /** The rows with other contents than the freshest one of their key, for quarantine. */
-export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
+export function duplicatesOf(stream: Stream, heldBack: WalkSummary['heldBack']): readonly RejectedItem[] {
   const path = keyField(stream)
-  return [...held.values()].flatMap((rows) => {
+  return [...heldBack.values()].flatMap((rows) => {
     const byContent = new Map(freshestFirst(stream, rows).map((each) => [declaredText(each.row), each]))
     return [...byContent.values()].slice(1).map(({ raw }) => duplicateItem(raw, path, rows.length))
   })
