@@ -10,8 +10,26 @@ import type { WallTime } from '../core/wall-clock.ts'
 import type { SliceRecord } from '../ledger/slices/slices.ts'
 import type { Db } from '../store/database.ts'
 
+/** What is known of a slice because this run has cut it out of a longer one. */
+interface CutMarks {
+  /** Whether this run has already written some of its rows. */
+  readonly hasWritten?: boolean
+  /** The service's total of it. */
+  readonly announced?: number | undefined
+  /** Whether the service served only a part of the longer slice (ADR 0086). */
+  readonly isShortened?: boolean
+  /** Whether the service finds rows without an id by their time (ADR 0085). */
+  readonly isFoundByTime?: boolean
+  /**
+   * Bounds the search for the rows that prevent the proof of an answer. Rows with an id land even without a proof, so
+   * each of their lists has one search in a run. For other rows, the parts of an answer share one search, which goes on
+   * as long as it proves some of them.
+   */
+  readonly search?: { cuts: number; proven: number } | undefined
+}
+
 /** A unit of extraction: a range of a partition of a stream, or a whole list. */
-export interface Slice {
+export interface Slice extends CutMarks {
   readonly stream: Stream
   readonly partition: Partition
   /** The range whose rows it extracts; its requests are for more. Undefined for a whole list. */
@@ -25,20 +43,6 @@ export interface Slice {
   readonly open?: 'first' | 'in turn'
   /** For how many days its rows may still change; by default those of the stream. */
   readonly lookbackDays?: number
-  /** Whether this run has already written some of its rows, before it was cut out of a longer slice. */
-  readonly hasWritten?: boolean
-  /** The service's total of it when it was cut out of a longer slice. */
-  readonly announced?: number | undefined
-  /** Whether it was cut out of a range of which the service served only a part (ADR 0086). */
-  readonly isShortened?: boolean
-  /** Whether the longer slice has shown that the service finds rows without an id by their time (ADR 0085). */
-  readonly isFoundByTime?: boolean
-  /**
-   * Bounds the search for the rows that prevent the proof of an answer. Rows with an id land even without a proof, so
-   * each of their lists has one search in a run. For other rows, the parts of an answer share one search, which goes on
-   * as long as it proves some of them.
-   */
-  readonly search?: { cuts: number; proven: number } | undefined
 }
 
 /** The totals from the answers of a walk. */
