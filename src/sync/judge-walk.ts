@@ -97,7 +97,7 @@ export interface AllWalks {
   previous?: KeyedWalkSummary
 }
 
-/** What a walk proves together with the earlier ones. `ofWalk`: what it proves without those before the previous one. */
+/** What a walk proves together with the earlier ones. `ofWalk`: what it proves by itself, or with the previous one. */
 export type Judgement = ReturnType<typeof judgeTogether>
 
 /** Judges a walk together with the earlier ones, and adds it to `all`. */
@@ -148,15 +148,15 @@ export function judgeAtEnd({ window, covers }: Slice, judged: Judgement, end: Wa
   // One minute cannot be cut further. A longer window with a wrong total may lack rows without a sign of it.
   if (isTotalWrong) return mayBeHalved(window) ? { proof: 'short', reason: verdict.reason, isAtRest: false } : verdict
   if (mayComeYet) {
-    const rows = `${all.distinct} distinct and ${end.rejected.length} quarantined rows`
-    const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
+    const rows = `${all.distinct} distinct and ${end.rejected.length} quarantined rows came`
+    const reason = `the source says ${announced}, but ${rows}, some of them twice, when it was read ${attempt} times`
     return { proof: 'short', reason }
   }
   const others = contentsOfRepeated(end).reduce((sum, contents) => sum + new Set(contents).size - 1, 0)
   const came = all.distinct + end.rejected.length + end.repeatsOnPage + others
   // As many rows as the total moved by may have come or left meanwhile.
   if (verdict.isStill || came >= all.smallestTotal - (all.largestTotal - all.smallestTotal)) return verdict
-  const reason = `the source says ${all.smallestTotal} or more, but ${came} rows came in ${attempt} readings`
+  const reason = `the source says ${all.smallestTotal} or more, but ${came} rows came when it was read ${attempt} times`
   return { proof: 'short', reason, isAtRest: false }
 }
 

@@ -7,7 +7,7 @@ import { createBatchLoader, type RowLoader } from './batch-loader.ts'
 import { cutShortened, cutSlice, mostPagesUncut } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
-import { isConclusive, judgeReading, MAX_WALKS } from './judge-walk.ts'
+import { isConclusive, judgeReading } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice } from './land-slice.ts'
 import { checkItems, openSliceLog, readableOf, shortfall } from './record-slice.ts'
 import { announceParts, cutToServed, mayBeSearched, mayBeTooLong, searchWithin, splitSlice } from './slice-parts.ts'
@@ -194,6 +194,6 @@ async function readOrCut(reading: SliceReading, loader: RowLoader): Promise<Read
   const halves = read.keepsMoving && mayBeSearched(slice) ? splitSlice(slice, read.minutes) : undefined
   const parts = await announceParts(slice, halves, summary.totals?.largest ?? 0, reading.requests, true)
   if (parts) return { kind: 'cut', parts: searchWithin(slice, parts, false), hasMoved: true }
-  const reason = `it did not come to rest in ${MAX_WALKS} or more readings, so no row was written: ${verdict.reason}`
+  const reason = `it did not come to rest however often it was read, so no row was written: ${verdict.reason}`
   return { ...read, verdict: { proof: 'short', reason, isAtRest: false } }
 }
