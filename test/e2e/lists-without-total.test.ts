@@ -179,16 +179,6 @@ test('with a new gift at every call, older gifts land at once, and the newest wh
   await account.expectTruth(['gifts'])
 })
 
-test('with a late gift in each reading, all minutes but that one land at once, and that one later', async () => {
-  addGifts(930, { every: 60 })
-  let late = 0
-  const arrive = () => channel.gifts.add({ ...example, giftId: 5000 + late++, givenAt: now - 3600 - 200 * 60 })
-  breakGifts(meanwhile(arrive), { page: 2 })
-  expect(await syncGifts()).toMatchObject({ code: 0, slices: { short: 0, moving: 0 } })
-  expect(await countRows()).toBeGreaterThanOrEqual(930)
-  await expectRecovered()
-})
-
 test('a minute that never rests is reported and not written; its neighbours land', async () => {
   addGifts(300, { every: 60 })
   const minute = Math.floor((now - 9000) / MINUTE) * MINUTE

@@ -71,17 +71,6 @@ test("calls made while the service's clock is weeks ahead count for the day when
   await account.expectTruth(['watch_records_v1'])
 })
 
-test('a run under a clock that is years ahead forgets no calls of the day', async () => {
-  account.setRecords(2420)
-  account.clock.nowMs = noonOfTomorrow()
-  expect(await runBackfill()).toMatchObject({ code: 4 })
-  account.emulator.conditions.clockAheadMs = 800 * DAY_MS
-  expect(await account.sync('managers')).toMatchObject({ code: 0 })
-  account.emulator.conditions.clockAheadMs = 0
-  await runBackfill()
-  expect(account.callsByDay()).toEqual([10])
-})
-
 test("rows that may still change are read again even if the service's clock was ahead when read", async () => {
   account.clock.nowMs = noonOfTomorrow()
   account.setRecords(1210)

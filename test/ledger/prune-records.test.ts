@@ -49,7 +49,7 @@ test('old runs are deleted, killed ones too, unless a table refers to them; no s
   expect(await readIds('status', 'job_runs')).toEqual(['ended'])
 })
 
-test('old days of the call budget are deleted, and alerts except those with a notice still to send', async () => {
+test('old days of the call budget are deleted, whatever a clock ahead shows, and alerts except those with a notice still to send', async () => {
   for (const [scope, day] of [
     ['account', '2024-01-01'],
     ['account', '2024-01-02'],
@@ -73,4 +73,9 @@ test('old days of the call budget are deleted, and alerts except those with a no
   await prune()
   expect(await readIds('service_day', 'call_budget')).toEqual(['2025-11-01', '2026-11-01'])
   expect(await readIds('cause', 'alerts')).toEqual(['open', 'untold', 'young'])
+  await sql`update livehouse_ops.call_budget set service_day = now() where service_day = '2026-11-01'`.execute(
+    database.db,
+  )
+  await pruneRecords(database.db, new Date(Date.now() + 800 * DAY_MS))
+  expect((await readIds('service_day', 'call_budget')).at(-1)).toBe(new Date().toISOString().slice(0, 10))
 })
