@@ -8,6 +8,7 @@ import {
   meanwhile,
   missingRow,
   refusal,
+  repeatedPage,
   withheldRows,
 } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
@@ -28,10 +29,13 @@ const readIds = async () => {
   return new Set(rows.map(({ id }) => id))
 }
 
-test('neither a page that lacks a row nor one that is null once ends the list', async () => {
+test('neither a page that lacks a row or the times, nor one that is null or another one once, ends the list', async () => {
   account.setRecords(500)
   account.emulator.faults.push({ effect: missingRow(7), endpoint: 'userRecords', page: 2 })
   account.emulator.faults.push({ effect: jsonBody(null), endpoint: 'userRecords', page: 3, times: 1 })
+  account.emulator.faults.push({ effect: repeatedPage(), endpoint: 'userRecords', page: 5, times: 1 })
+  const timeless = changedRows((item) => ({ ...Object(item), first_login_time: '', last_online_time: '' }))
+  account.emulator.faults.push({ effect: timeless, endpoint: 'userRecords', page: 1 })
   expect(await runForDays()).toMatchObject({ code: 0 })
   expect((await readIds()).size).toBe(499)
 })
@@ -56,6 +60,7 @@ test.each([
   [2, [50], 1],
   [3, [150], 1],
   [3, [197, 198, 199], 0],
+  [2, [], 1],
 ] as const)('page %i refused, rows %j withheld, %i deleted: no other is missing', async (page, withheld, deleted) => {
   account.setRecords(250)
   const { emulator } = account

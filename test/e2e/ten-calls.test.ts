@@ -102,6 +102,13 @@ test('with the budget by channel, each channel has ten calls', async () => {
   await account.expectTruth(['watch_records_v1'])
 })
 
+test('a backfill of both versions reads version 1 of all channels, however far version 2 has come', async () => {
+  account.setRecords(950, 120)
+  const argv = [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records,watch_records_v1']
+  expect(await account.untilDone(async () => await run(backfill, argv), 5)).toMatchObject({ code: 0 })
+  await account.expectTruth(['watch_records_v1'])
+})
+
 test('a run in which another stream fails is partial, and still says when the rest resumes', async () => {
   account.setRecords(1210)
   account.emulator.faults.push({ effect: refusal(403_001), endpoint: 'visitorList' })
