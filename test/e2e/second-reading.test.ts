@@ -5,7 +5,7 @@ import { run } from '../../src/cli/run.ts'
 import { status } from '../../src/cli/status.ts'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
+import { missingRow, noRows, refusal, withheldRows } from '../helpers/fault-effects.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -93,6 +93,14 @@ test('the history of gifts is read a second time after an hour, and then no more
   await readAfter(24)
   expect(daysRequestedSince(after)).toEqual(['2026-11-19'])
   expect(account.emulator.calls.length - after).toBe(7)
+})
+
+test('neither another list nor a reading that failed agrees with the first reading of a list', async () => {
+  const channelId = first(account.emulator.channelIds)
+  account.emulator.faults.push({ effect: refusal(400001), endpoint: 'giftRunning', channelId })
+  expect(await account.sync('gifts')).toMatchObject({ code: 3 })
+  account.emulator.faults.length = 0
+  expect(await readAfter(1)).toMatchObject({ agreed: 2, unverifiable: 4 })
 })
 
 test('a row lost between two pages comes with the second reading, which has other page boundaries', async () => {
