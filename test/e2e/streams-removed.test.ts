@@ -4,7 +4,7 @@ import { endpointOf } from '../../src/core/slice.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { streams } from '../../src/streams/registry.ts'
-import { changedRows, duplicateRow, missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
+import { changedRows, duplicateRow, foreignRow, missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
@@ -226,6 +226,12 @@ describe('a row that cannot be read', () => {
   })
 
   test('may be a row that is missed, which is not marked until the unreadable one is gone', async () => {
+    // Neither an item of another stream nor one that was resolved accounts for it.
+    pipeline.emulator.faults.push({ effect: foreignRow('stray'), endpoint: 'giftRunning' })
+    breakFirst(first(visitors().rows.slice(1)))
+    await marked()
+    pipeline.emulator.faults.pop()
+    await marked()
     const row = first(visitors().rows)
     visitors().remove(row)
     expect(await marked()).toBe(0)
