@@ -1,4 +1,4 @@
-import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
+import { hasCode, isFinalStatus, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import type { Ask, ListPlace, Page } from '../core/page.ts'
 import { endpointOf } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -28,7 +28,7 @@ export async function probe(ask: Ask, streams: readonly Stream[], signal: AbortS
       isReached = true
       return page
     } catch (error) {
-      if ((hasCode(error, 'api.status') && error.details.status < 500) || hasCode(error, 'api.refused')) {
+      if ((isFinalStatus(error) && !error.details.isWebPage) || hasCode(error, 'api.refused')) {
         isReached = true
         return { isRefused: true, reason: `refused with ${refusalCode(error)}` }
       }

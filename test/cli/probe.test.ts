@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { probe } from '../../src/cli/probe.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { readSourceFacts } from '../../src/ledger/source.ts'
-import { refusal } from '../helpers/fault-effects.ts'
+import { html, refusal } from '../helpers/fault-effects.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 test('findings are stored and used by the next sync, and partial and failed probes are recorded', async () => {
@@ -24,13 +24,15 @@ test('findings are stored and used by the next sync, and partial and failed prob
   await run(sync, ['--streams', 'managers'])
   expect(emulator.calls.slice(before).map(({ endpoint, size }) => [endpoint, size])).toEqual([['managers', 100]])
 
-  emulator.faults.push({ effect: refusal(403002), endpoint: 'managers' })
-  const partialRun = await run(probe)
-  expect(partialRun.code).toBe(3)
-  expect(partialRun.printed.at(-2)).toMatch(/^✗ .*managers.*403/)
-  expect(partialRun.printed.at(-1)).toMatch(/^partial: /)
+  for (const effect of [refusal(403002), html(403)]) {
+    emulator.faults.splice(0, 1, { effect, endpoint: 'managers' })
+    const partialRun = await run(probe)
+    expect(partialRun.code).toBe(3)
+    expect(partialRun.printed.at(-2)).toMatch(/^✗ .*managers.*403/)
+    expect(partialRun.printed.at(-1)).toMatch(/^partial: /)
+  }
 
   expect((await run(probe, [], { LIVEHOUSE_API_TOKEN: 'wrong' })).error).toMatchObject({ code: 'api.unauthorized' })
   const runs = await database.db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()
-  expect(runs.map((run) => run.status)).toEqual(['ok', 'ok', 'partial', 'failed'])
+  expect(runs.map((run) => run.status)).toEqual(['ok', 'ok', 'partial', 'partial', 'failed'])
 })
