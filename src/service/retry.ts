@@ -8,7 +8,7 @@ import type { Call } from './send.ts'
 import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
 
 const MAX_ATTEMPTS: Readonly<Record<Call['retries'], number>> = { token: 8, read: 5, idempotent: 5, once: 2, never: 1 }
-/** The most attempts of a read or a token call if an undocumented errcode refuses it, which may be temporary. */
+/** The most attempts of a read or a token call if an undocumented errcode, or an answer without a token, refuses it. */
 const MAX_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 /** This many refusals in a row (one call's attempts) may be due to the token: it is renewed, once in `RENEWAL_MS`. */
@@ -103,7 +103,7 @@ function isAway(error: LivehouseError): boolean {
 }
 
 function maxAttempts(retries: Call['retries'], error: LivehouseError): number {
-  if (hasCode(error, 'api.noToken')) return MAX_ERRCODE_ATTEMPTS
+  if (['api.noToken', 'api.wrongAuthUrl'].includes(error.code)) return MAX_ERRCODE_ATTEMPTS
   if (hasCode(error, 'api.refused')) return retries === 'read' ? MAX_ERRCODE_ATTEMPTS : 1
   // A web page comes from something in between: the service answers in JSON.
   const isPassing = hasCode(error, 'api.status') && (!isFinalStatus(error) || error.details.isWebPage)
@@ -127,7 +127,7 @@ function askedWait({ details }: LivehouseError): number {
 
 function finalError(error: LivehouseError, attempts: number): LivehouseError {
   if (attempts === 1) return error
-  const suffix = hasCode(error, 'api.noToken') ? ` (asked ${attempts} times)` : ` after ${attempts} attempts`
+  const suffix = recoveryOf[error.code] === 'abort' ? ` (asked ${attempts} times)` : ` after ${attempts} attempts`
   return new LivehouseError(error.code, error.message + suffix, error.details, { cause: error })
 }
 

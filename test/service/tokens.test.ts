@@ -155,12 +155,14 @@ test('with both kinds configured, reading uses the fixed token, and 4.2 the fetc
   expect(ticketCall?.headers.authorization).toBeUndefined()
 })
 
-test('a web page in answer to 4.1 does not count as refused credentials', async () => {
+test('a web page in answer to 4.1 is asked past, and does not count as refused credentials', async () => {
   await using setup = await setUp({ refusal: { status: 400, text: '<html>' } })
+  const message = /400 \(an HTML page of 6 characters instead of JSON\): no token service.*check it \(asked 3 times\)$/
   expect(await errorOf(setup.readPage())).toMatchObject({
     code: 'api.wrongAuthUrl',
-    message: expect.stringContaining('400 (an HTML page of 6 characters instead of JSON): no token service answers'),
+    message: expect.stringMatching(message),
   })
+  expect(setup.countFetched()).toBe(3)
 })
 
 test.each<[string, ScriptedAnswer]>([
