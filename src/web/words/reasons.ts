@@ -26,7 +26,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/^api\.budgetSpent/, '当日的调用次数已用完'],
   [/^api\.ba|^api\.bodyRefused|: \d+ with |: the answer is |: the body was cut/, '服务的回答无法读取'],
   [/^api\.noToken/, '没有取得访问令牌，令牌服务可能有故障'],
-  [/^api\.(unauthorized|forbidden|credentials|wrongAuthUrl)|: 40[13]\b/, '凭据未被接受，或没有权限'],
+  [/^api\.(unauthorized|forbidden|credentials|wrongAuthUrl)|: (401|403(?! \(an HTML))\b/, '凭据未被接受，或没有权限'],
   [/^api\.rateLimited|: 429\b/, '服务限制了调用次数'],
   [/^api\.channelUnknown|does not know this channel/, '服务不认识该频道'],
   [/^api\.|: \d{3}\b|: the service refuses /, '服务返回错误'],

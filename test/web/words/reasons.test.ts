@@ -29,6 +29,8 @@ test('each error code, and each message that is recorded without one, has words 
   expect([...Object.keys(recoveryOf), 'internal'].filter((code) => causeInChinese(code) === undefined)).toEqual([])
   const messages = {
     '502 after 5 attempts': '服务返回错误',
+    '403 (an HTML page of 9 characters instead of JSON) after 5 attempts': '服务返回错误',
+    '403 (code 403001)': '凭据未被接受，或没有权限',
     '429; the service asks to wait 3 s': '服务限制了调用次数',
     'no complete answer within 30 s': '服务没有按时回答',
     '200 with an empty body': '服务的回答无法读取',
