@@ -93,10 +93,10 @@ interface Facts {
     readonly status: number
     readonly code?: number | string | undefined
     readonly reason: string
-    readonly retryAfterMs?: number
+    readonly retryAfterMs?: number | undefined
     readonly isWebPage?: boolean
   }
-  'api.rateLimited': { readonly call: string; readonly retryAfterMs?: number }
+  'api.rateLimited': { readonly call: string; readonly retryAfterMs?: number | undefined }
   'api.unauthorized': { readonly call: string; readonly isRenewable?: boolean }
   'api.refused': { readonly call: string; readonly code: number | string; readonly reason: string }
   'api.budgetSpent': { readonly scope: string; readonly resumesAt: string }

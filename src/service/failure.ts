@@ -36,8 +36,7 @@ export function answerError({ call, raw, code, serviceMessage, clock }: Report):
   const quoted = serviceMessage === '' ? '' : ` ${JSON.stringify(serviceMessage)}`
   const reason = isWebPage ? describeBody(raw) : `${code === undefined ? '' : `code ${code}`}${quoted}`.trim()
   const suffix = reason === '' ? '' : ` (${reason})`
-  const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
-  const details = { call: name, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
+  const details = { call: name, retryAfterMs: retryAfterMs && Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) }
   if (channelId !== undefined && (code === 404002 || unknownChannelTexts.some((words) => words.test(serviceMessage)))) {
     const message = `${name}: the service does not know this channel${suffix}`
     return new LivehouseError('api.channelUnknown', message, details)
