@@ -134,7 +134,8 @@ export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, cl
         if (hasCode(error, 'api.rateLimited')) {
           refused = 1
           schedule.pausedUntilMs = Math.max(schedule.pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
-          if (error.details.retryAfterMs || schedule.nextExchangeMs > now() + EXCHANGE_MS) shareNext()
+          const isSlow = gateOf(call.endpoint).rate <= 1
+          if (error.details.retryAfterMs || isSlow || schedule.nextExchangeMs > now() + EXCHANGE_MS) shareNext()
         }
         throw error
       } finally {

@@ -11,7 +11,7 @@ export const budgets: Readonly<Record<string, number>> = {
   ledger: 3430,
   log: 73,
   scheduler: 1318,
-  service: 1748,
+  service: 1749,
   store: 2742,
   streams: 101 + 68 * allStreams.length,
   sync: 5332,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** The total is less than the folders may have together, because they do not all grow at once. */
-export const MOST_LINES = { src: 31_706 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 31_707 + 128 * allStreams.length, test: 24_000 }
