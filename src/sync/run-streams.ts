@@ -135,6 +135,6 @@ export async function isServed(stream: Stream, partition: Partition, deps: RunDe
 function isNotFound(error: unknown): boolean {
   if (!hasCode(error, 'api.status') && !hasCode(error, 'api.refused')) return false
   const { code = '', reason, ...details } = error.details
-  const isSaid = /no such|(not|n't) (exist|found)|不存在/i.test(reason)
-  return ('status' in details && [404, 410].includes(details.status)) || String(code).startsWith('404') || isSaid
+  const isGone = 'status' in details && [404, 410].includes(details.status) && !details.isWebPage
+  return isGone || String(code).startsWith('404') || /no such|(not|n't) (exist|found)|不存在/i.test(reason)
 }

@@ -11,6 +11,7 @@ import {
   status as answers,
   errcode,
   fieldValue,
+  html,
   missingRow,
   refusal,
   whereAsked,
@@ -170,7 +171,7 @@ test('a refusal other than an unknown questionnaire is not green; the last signu
     account.emulator.faults.splice(1, 1, { effect, endpoint: 'signupRecord' })
     return (await account.sync('questionnaires,signups')).code
   }
-  expect(await syncCodeFor(errcode(5000, 'system busy'))).toBe(3)
+  for (const each of [errcode(5000, 'system busy'), html(404)]) expect(await syncCodeFor(each)).toBe(3)
   const unknown = [answers(404), refusal(404002), refusal(403000), errcode(40401), errcode(7, 'no such question')]
   for (const each of unknown) expect([each.name, await syncCodeFor(each)]).toEqual([each.name, 0])
   account.emulator.faults.pop()
