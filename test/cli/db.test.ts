@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { db } from '../../src/cli/db.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
-import { stopEmbedded } from '../../src/store/embedded.ts'
 import { openSession } from '../../src/store/open-session.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
@@ -16,14 +15,10 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { stopAtEnd } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
-const folder = await createPassableFolder('db')
-
-afterAll(async () => {
-  await stopEmbedded(folder, new AbortController().signal)
-  await rm(folder, { recursive: true, force: true })
-})
+const folder = stopAtEnd(await createPassableFolder('db'))
 
 async function run(...argv: string[]) {
   const secrets: string[] = []
@@ -137,11 +132,7 @@ test('the embedded database is copied to a server, or by file to an empty one, a
   }
   expect(await runVerb(db, ['dump', '--file', file], { environment })).toMatchObject({ code: 0 })
   expect((await stat(file)).mode & 0o777).toBe(0o600)
-  const elsewhere = await createPassableFolder('restored')
-  onTestFinished(async () => {
-    await stopEmbedded(elsewhere, new AbortController().signal)
-    await rm(elsewhere, { recursive: true, force: true })
-  })
+  const elsewhere = stopAtEnd(await createPassableFolder('restored'))
   const there = { ...environment, LIVEHOUSE_DATA_DIR: elsewhere }
   const text = await readFile(file, 'utf8')
   for (const [content, reason] of [

@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,13 +8,13 @@ import { sync } from '../../src/cli/sync.ts'
 import { readEnvironment } from '../../src/config.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
-import { stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { livehouse } from '../helpers/command-line.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { stopAtEnd } from '../helpers/temporary-folder.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const files = ['README.md', 'docs/jobs.md', 'docs/operations.md']
@@ -52,11 +51,7 @@ test('every command of the docs runs as written, one after the other', async () 
   await using emulator = await startEmulator({ channels: 1, viewers: 20 })
   await using server = await createTestDatabase({ isMigrated: false })
   const folder = await createPassableFolder('docs')
-  const dataDirs = ['.livehouse', 'restored'].map((name) => join(folder, name))
-  onTestFinished(async () => {
-    for (const dataDir of dataDirs) await stopEmbedded(dataDir, new AbortController().signal)
-    await rm(folder, { recursive: true, force: true })
-  })
+  const dataDirs = ['.livehouse', 'restored'].map((name) => stopAtEnd(join(folder, name)))
   const node = JSON.stringify(process.execPath)
   const launcher = JSON.stringify(join(root, 'bin', 'livehouse.cjs'))
   writeFileSync(join(folder, 'livehouse'), `#!/bin/sh\nexec ${node} ${launcher} "$@"\n`, { mode: 0o755 })
@@ -142,7 +137,6 @@ async function startCluster(folder: string, name: string) {
 
 test.skipIf(newest === undefined)('the backup of the docs is restored on its server and on an empty one', async () => {
   const folder = await createPassableFolder('backup')
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
   symlinkSync(join(root, 'docs'), join(folder, 'docs'))
   const lines = commands.filter((line) => /^(pg_dump|pg_restore|psql) /.test(line))
   const asSuperuser = lines.filter((line) => line.includes('--dbname postgres'))

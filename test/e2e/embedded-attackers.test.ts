@@ -6,25 +6,18 @@ import { beforeAll, expect, test } from 'vitest'
 import { db } from '../../src/cli/db.ts'
 import { createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
 import { runVerb } from '../helpers/run-verb.ts'
+import { stopAtEnd } from '../helpers/temporary-folder.ts'
 
 // The server's user owns the data. Nothing it puts there may make livehouse, possibly root, read or write elsewhere.
-let folder = ''
-let dataDir = ''
-let pgdata = ''
-let victim = ''
+const folder = await createPassableFolder('attackers')
+const dataDir = stopAtEnd(join(folder, 'data'))
+const pgdata = join(dataDir, 'postgres')
+const victim = join(folder, 'victim')
 
 beforeAll(async () => {
-  folder = await createPassableFolder('attackers')
-  dataDir = join(folder, 'data')
-  pgdata = join(dataDir, 'postgres')
-  victim = join(folder, 'victim')
   await writeFile(victim, 'precious', { mode: 0o600 })
   await run('start')
   await run('stop')
-  return async () => {
-    await run('stop')
-    await rm(folder, { recursive: true, force: true })
-  }
 })
 
 async function run(action: string, directory = dataDir) {

@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { mcp } from '../../src/cli/mcp.ts'
 import { migrate } from '../../src/cli/migrate.ts'
-import { stopEmbedded } from '../../src/store/embedded.ts'
 import { livehouse } from '../helpers/command-line.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { openAs } from '../helpers/open-as.ts'
@@ -19,6 +17,7 @@ import { runVerb } from '../helpers/run-verb.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { startFilled } from '../helpers/start-filled.ts'
+import { stopAtEnd } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
 const account = ofFile(startFilled)
@@ -183,12 +182,7 @@ test('standard output carries only the protocol, and the end of the input ends t
 })
 
 test('the embedded PostgreSQL is served too', async () => {
-  const folder = await createPassableFolder('mcp')
-  const dataDir = join(folder, 'data')
-  onTestFinished(async () => {
-    await stopEmbedded(dataDir, new AbortController().signal)
-    await rm(folder, { recursive: true, force: true })
-  })
+  const dataDir = stopAtEnd(await createPassableFolder('mcp'))
   const environment = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: dataDir }
   expect(await runVerb(migrate, ['up'], { environment })).toMatchObject({ code: 0 })
   await using embedded = await openAssistant(environment)

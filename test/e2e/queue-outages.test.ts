@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -20,6 +20,7 @@ import { createPassableFolder, isRoot } from '../helpers/operating-system.ts'
 import { openTransaction, untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { startQueueAccount, stop } from '../helpers/queue-account.ts'
+import { stopAtEnd } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
 const never = new AbortController().signal
@@ -126,11 +127,7 @@ test('a run does not end early if no worker can finish every other partition', a
 })
 
 test('a run reads again what another server lacks that replaces the first one, and nothing else', async () => {
-  const folder = await createPassableFolder('restarted')
-  onTestFinished(async () => {
-    await stopEmbedded(folder, never)
-    await rm(folder, { recursive: true, force: true })
-  })
+  const folder = stopAtEnd(await createPassableFolder('restarted'))
   const settings = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: folder, LIVEHOUSE_QUEUE_URL: account.database.url }
   const worker = await account.startWorker(settings)
   for (let run = 0; run < 2; run++) await account.sync(['--streams', 'watch_records'], { settings })
@@ -215,10 +212,7 @@ default_pool_size = 5
 `,
   )
   const child = spawn(pgbouncer ?? '', [...(isRoot ? ['-u', 'nobody'] : []), file])
-  onTestFinished(async () => {
-    child.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true })
-  })
+  onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   child.stderr.on('data', (text) => void (output += text))
   while (child.exitCode === null && !output.includes('process up'))

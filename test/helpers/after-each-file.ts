@@ -8,8 +8,8 @@ const { MODEL_SEED = '20261123' } = process.env
 fc.configureGlobal(MODEL_SEED === 'random' ? {} : { seed: Number(MODEL_SEED) })
 
 // A setup file runs before each test file, even if files share modules. Nothing of one file is left for the next.
-afterAll(() => {
-  removeTemporaryFolders()
+afterAll(async () => {
+  await removeTemporaryFolders()
   forgetWhatIsUnderWay()
   vi.unstubAllEnvs()
 })

@@ -1,12 +1,11 @@
-import { chmod, lchown, mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chmod, lchown } from 'node:fs/promises'
+import { createTemporaryFolder } from './temporary-folder.ts'
 
 export const isRoot = process.geteuid?.() === 0
 
 /** Creates a temporary folder that the server's user can enter even if root runs the tests. */
 export async function createPassableFolder(name: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), `livehouse-${name}-`))
+  const folder = createTemporaryFolder(name)
   await chmod(folder, 0o755)
   return folder
 }

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stopEmbedded } from '../../src/store/embedded.ts'
 
 const folders: string[] = []
+const dataDirs: string[] = []
 
 /** Creates a folder that is removed after the tests of the file. */
 export function createTemporaryFolder(name: string): string {
@@ -25,7 +27,14 @@ export function createJobsFolder(jobs: Readonly<Record<string, string>>): string
   return folder
 }
 
-/** Removes the folders of a test file that has ended. */
-export function removeTemporaryFolders(): void {
+/** Stops the embedded server of a data directory after the tests of the file. @returns the directory */
+export function stopAtEnd(dataDir: string): string {
+  dataDirs.push(dataDir)
+  return dataDir
+}
+
+/** Stops the servers and removes the folders of a test file that has ended. */
+export async function removeTemporaryFolders(): Promise<void> {
+  for (const dataDir of dataDirs.splice(0)) await stopEmbedded(dataDir, new AbortController().signal)
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, renameSync } from 'node:fs'
-import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, watch, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, rename, stat, watch, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createDatabaseIfMissing } from '../../src/store/create-database.ts'
 import { findBinaries } from '../../src/store/embedded/binaries.ts'
@@ -15,18 +15,14 @@ import { prepareHome } from '../../src/store/embedded/home.ts'
 import { isEmbeddedRunning, restartEmbedded, startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
+import { stopAtEnd } from '../helpers/temporary-folder.ts'
 
 const never = new AbortController().signal
 const folder = await createPassableFolder('embedded')
 /** A path with everything that must work: spaces, letters of any language, an apostrophe. */
-const dataDir = join(folder, "it's 数据 été")
+const dataDir = stopAtEnd(join(folder, "it's 数据 été"))
 
 const start = async () => await startEmbedded(dataDir, systemClock, never)
-
-afterAll(async () => {
-  await stopEmbedded(dataDir, never)
-  await rm(folder, { recursive: true, force: true })
-})
 
 async function readPid(): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
@@ -159,5 +155,4 @@ test.runIf(isRoot && process.platform === 'linux')('an untraceable server is fou
   expect(await find(server.pid)).toEqual({ port: 25_432, isReady: true })
   expect(await find(process.ppid)).toBeUndefined()
   server.kill()
-  await rm(pgdata, { recursive: true })
 })

@@ -1,6 +1,6 @@
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { serverOwner } from '../../../src/store/embedded/home.ts'
 import { startEmbedded } from '../../../src/store/embedded.ts'
@@ -8,7 +8,6 @@ import { errorOf } from '../../helpers/connect-client.ts'
 import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../../helpers/operating-system.ts'
 
 const folder = await createPassableFolder('home')
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** The error with which the server does not start in this directory. */
 const refusalOf = async (dataDir: string) => {
@@ -71,5 +70,4 @@ test("root runs the server as the data's owner, else as livehouse or nobody; oth
   expect(await serverOwner(data, accounts)).toEqual(asRoot(977, 978))
   await giveToServer(data)
   expect(await serverOwner(data, accounts)).toEqual(asRoot(65_534, 65_534))
-  await rm(folder, { recursive: true })
 })
