@@ -9,27 +9,17 @@ import type { RunResult } from '../../../src/sync/tally.ts'
 import { connectClient } from '../connect-client.ts'
 import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
-import { connectionReset, cutBody, emptyBody, errcode, html, refusal, status } from '../fault-effects.ts'
+import { emptyBody, errcode, refusal } from '../fault-effects.ts'
 import type { TestDatabase } from '../postgres.ts'
 import { syncStreams, TIME_ZONE } from '../sync-streams.ts'
 import { withParameters } from '../with-parameters.ts'
 import { createLaw } from '../worlds/law.ts'
+import { passing } from '../worlds/troubles.ts'
 import { createModelWorld, LOOKBACK_DAYS, streamsOf } from './model-world.ts'
 import type { Mutation, Schedule, Trouble } from './schedule.ts'
 
 const HISTORY_DAYS = 9
-const faults = [
-  status(503),
-  html(502),
-  cutBody(),
-  connectionReset(),
-  refusal(429001),
-  emptyBody(),
-  errcode(5),
-  html(200),
-  refusal(500002),
-  status(408),
-]
+const faults = [...passing, emptyBody(), errcode(5), refusal(500002)]
 
 /** Plays a schedule with an emulator and an emptied database, and checks the law. @throws if the law is broken */
 export async function playSchedule(database: TestDatabase, schedule: Schedule): Promise<void> {

@@ -55,7 +55,8 @@ interface Kind {
 }
 
 const HOUR_MS = 3_600_000
-const passing = [status(503), html(502), cutBody(), connectionReset(), refusal(429001), status(408), html(200)]
+/** Faults of one answer, after which a call is repeated. */
+export const passing = [status(503), html(502), cutBody(), connectionReset(), refusal(429001), status(408), html(200)]
 const refusals = [status(404), status(400), status(403), refusal(400009), errorsObject(400009), errorsObject(404000)]
 const timed = ['gifts', 'signups'] as const
 const renamed = { gifts: 'phone', records: 'phone', visitors: 'nick' } as const
