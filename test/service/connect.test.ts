@@ -10,15 +10,11 @@ const credentials = { apiToken: null, appId: 'an app', appSecret: 'a secret' }
 test('a closed connection makes no more calls, neither retries that wait nor new ones', async () => {
   await using service = await startScriptedService(() => ({ status: 502, text: '' }))
   const clock = createFakeClock({ isAutomatic: true })
-  const own = connectClient(service.url, {
-    clock: {
-      ...clock,
-      sleep: async (ms, signal) => {
-        await own[Symbol.asyncDispose]()
-        await clock.sleep(ms, signal)
-      },
-    },
-  })
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    await own[Symbol.asyncDispose]()
+    await clock.sleep(ms, signal)
+  }
+  const own = connectClient(service.url, { clock: { ...clock, sleep } })
   const fetchPage = async () =>
     await errorOf(own.fetchPage({ list: listOf('visitors', { channel: '9' }), page: 1, pageSize: 100 }, openContext()))
   expect(String(await fetchPage())).toContain('the connection to the service was closed')
