@@ -137,6 +137,14 @@ test.each(
   expect(slices.agreed).toBeGreaterThan(0)
 })
 
+test('with a few fixed page sizes, a refusal does not end a list of whose first page rows are hidden', async () => {
+  addGifts(235, { every: 2000 })
+  breakGifts(whereAsked(({ pageSize }) => ![10, 20, 50, 100].includes(pageSize), status(400)))
+  breakGifts(withheldRows((item) => Object(item).gift_id > 2 && Object(item).gift_id < 8))
+  breakGifts(status(404), { page: 2, times: 3 })
+  expect(await syncGifts()).toMatchObject({ code: 3, inserted: 0, errors: [{ code: 'api.status' }] })
+})
+
 test.each([250, 150])(
   'a page that comes empty by mistake in each of two readings hides none of %i gifts',
   async (count) => {

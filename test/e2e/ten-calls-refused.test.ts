@@ -94,6 +94,14 @@ test('calls that another client spends cost no page that was read, and are repor
   await account.expectTruth(['watch_records_v1'])
 })
 
+test('a backfill does not wait for a slice of a sync of which no page has landed', async () => {
+  account.setRecords(150, 0)
+  refuse(status(400), { times: 1 })
+  await runSync({})
+  account.nextDay()
+  expect(await runBackfill()).toMatchObject({ code: 0, streams: { watch_records_v1: { inserted: 150, calls: 4 } } })
+})
+
 test('a pause of days is no refusal: one refusal after it costs no page that was read', async () => {
   account.setRecords(1250)
   await runBackfill()

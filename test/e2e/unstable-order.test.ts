@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
+import { backfill } from '../../src/cli/backfill.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { at, type Crowd, fill, syncAndExpectTruth } from '../helpers/crowd.ts'
@@ -82,6 +83,16 @@ test.each<[string, (query: ListQuery) => boolean, number, object]>([
   await syncAndExpectTruth(account, 'signups')
 })
 
+test('signups of one list have the same headers, even if these are edited between two pages', async () => {
+  const { channel, form, signup } = firstRows(account.emulator)
+  const signups = createRowList([...times(60, (n) => ({ ...signup, signedUpAt: at, userId: `crowd-${n}` }))])
+  channel.questionnaires.replace(form, { ...form, signups })
+  const edited = { ...form, signups, questions: ['改名', ...form.questions.slice(1)] }
+  const edit = meanwhile(() => channel.questionnaires.replace(first(channel.questionnaires.rows), edited))
+  account.emulator.faults.push({ effect: edit, endpoint: 'signupRecord', page: 2, times: 1 })
+  await syncAndExpectTruth(account, 'signups')
+})
+
 const pagesOfTwo = { name: 'pages of two', query: (query: ListQuery) => ({ ...query, pageSize: 2 }) }
 test.each([
   ['equal signups', clampedTo(2), [{ signedUpAt: at - 30 }, {}, {}]],
@@ -139,6 +150,23 @@ test('a visitor who comes twice in place of another does not count for that one:
   expect(await syncLater('visitors', 1)).toMatchObject({ code: 3, slices: { short: 1 }, errors })
   const { printed } = await account.run(accept, ['--stream', 'visitors', '--channel', id, '--reason', 'a ghost'])
   expect(printed[0]).toContain(': 1 row may be missing')
+})
+
+test('a visit that leaves between two readings does not count for one that never comes', async () => {
+  const { records } = firstChannel(account.emulator)
+  fill(account.emulator, { watch_records: 60 }, 1)
+  const leaving = records.rows.find(({ recordId }) => recordId === '900020')
+  const query = (asked: ListQuery) => {
+    if (asked.pageSize === 23 && leaving && records.rows.includes(leaving)) records.remove(leaving)
+    return asked
+  }
+  const standIn = changedRows((item) =>
+    Object(item).record_id === 900_010 ? { ...Object(item), record_id: 900_050 } : item,
+  )
+  const effects = [clampedTo(25), { ...standIn, query }]
+  account.emulator.faults.push(...effects.map((effect) => ({ effect, endpoint: 'userRecordList' })))
+  const range = ['--streams', 'watch_records', '--from', '2026-11-12', '--to', '2026-11-13']
+  expect(await account.run(backfill, range)).toMatchObject({ code: 3 })
 })
 
 test('two equal unreadable items on two pages count as two, and every run proves the list', async () => {
