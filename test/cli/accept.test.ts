@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
+import { backfill } from '../../src/cli/backfill.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { status } from '../../src/cli/status.ts'
 import { missingRow, noRows, refusal, whereAsked } from '../helpers/fault-effects.ts'
@@ -101,6 +102,13 @@ test('when an acceptance has expired, its range is read again and is short', asy
   gap      2026-11-20 14:25 to 2026-11-20 14:30
   accepted 2015-01-01 to 2026-11-20 14:30: 2 rows missing`)
   expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 0, slices: { short: 0 } })
+  // A part of the range that lacks more is accepted beside it.
+  withhold(account, 'userRecordList', 3)
+  const part = ['--streams', 'watch_records', '--from', '2026-11-01', '--to', '2026-11-19']
+  expect(await run(backfill, part)).toMatchObject({ code: 3 })
+  await run(accept, [...place, ...REASON, '--days', '7'])
+  expect((await account.runJson(status)).acceptances).toHaveLength(2)
+  withhold(account, 'userRecordList', 1)
 
   clock.passHours(7 * 24)
   expect((await run(status)).printed.join('\n')).toContain('; the next sync reads it again')
