@@ -53,54 +53,29 @@ export function isLastPage({ lastPageKeys }: OpenSlice, page: ReadPage): boolean
 }
 
 /**
- * Decides what a page with nothing new after the last one means. Reads the position where the list would end with a
- * smaller page size. `end`: that page ends with the last row, so the service repeats an earlier page behind the end.
- * `moved`: it has rows that had not come. `other`: the service ignores the page parameter if it repeated the last page;
- * otherwise the list has moved.
+ * Decides whether the list ends with the last page, if the next one was refused on an earlier day or has nothing new.
+ * Reads the position where the list would end, at the smaller page size that shows the most positions behind it. `end`:
+ * that page has the last row and nothing new, and is not full. `more`: it has rows that had not come, or no size leaves
+ * room behind the last row. `other`: it shows neither, as where the page parameter is ignored.
  * @param read reads a page by its number and size
  */
-export async function judgeRepeatedPage(
+export async function judgeEnd(
   { pagesRead, pageSize, keys, lastPageKeys }: OpenSlice,
   read: (page: number, pageSize: number) => Promise<ReadPage>,
-): Promise<'end' | 'moved' | 'other'> {
-  const { rows, size } = placeOfEnd({ pagesRead, pageSize, lastPageKeys })
-  // No page is smaller than one row, so a single row is taken for the whole list.
-  if (size < 1) return 'end'
-  const page = await read(Math.ceil(rows / size), size)
-  if (page.items.length === 0 || page.keys.some((key) => !keys.has(key))) return 'moved'
-  const lastKey = lastPageKeys.findLast((key) => keys.has(key))
-  const hasLast = lastKey === undefined || page.keys.includes(lastKey)
-  return hasLast && page.items.length < Math.max(size, 2) ? 'end' : 'other'
-}
-
-/**
- * Decides what it means that the page after the last one was refused on an earlier day: it may lie behind the end.
- * Reads the position where the list would end with a smaller page size. This also shows whether rows have moved, if the
- * last page is full: otherwise the service may hide rows, and then positions are unknown. If there are too few rows for
- * a smaller page, they are the whole list.
- * @param read reads a page by its number and size
- */
-export async function judgeRefusedPage(
-  slice: OpenSlice,
-  read: (page: number, pageSize: number) => Promise<ReadPage>,
-): Promise<'end' | 'more' | 'moved'> {
-  const { rows, size } = placeOfEnd(slice)
-  if (size < 2) return rows <= MAX_ROWS_UNCUT ? 'end' : 'more'
-  const { content } = await read(Math.ceil(rows / size), size)
-  const before = rows % size
-  const last = slice.lastPageKeys.slice(-before)
-  if (!isDeepStrictEqual(content.slice(before - last.length, before), last)) return 'moved'
-  return content.length === before ? 'end' : 'more'
-}
-
-/** The number of positions that have been read, and the smaller page size that shows the most positions behind them. */
-function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'pagesRead' | 'pageSize' | 'lastPageKeys'>) {
+): Promise<'end' | 'more' | 'other'> {
   const rows = (pagesRead - 1) * pageSize + lastPageKeys.length
+  // No page is smaller than one row, so a single row is taken for the whole list.
+  if (rows === 1) return 'end'
   // The service may hide the last rows of a page, so the next ones may lie further behind.
   const shownBehind = (size: number) => (rows % size === 0 ? 0 : size - (rows % size))
   const sizes = Array.from({ length: Math.min(pageSize, rows) - 1 }, (_, index) => index + 1)
-  const [size = 0] = sizes.toSorted((a, b) => shownBehind(b) - shownBehind(a))
-  return { rows, size }
+  const [size = 1] = sizes.toSorted((a, b) => shownBehind(b) - shownBehind(a))
+  if (rows > MAX_ROWS_UNCUT && shownBehind(size) === 0) return 'more'
+  const page = await read(Math.ceil(rows / size), size)
+  if (page.keys.some((key) => !keys.has(key))) return 'more'
+  const lastKey = lastPageKeys.findLast((key) => keys.has(key))
+  const hasLast = lastKey === undefined || page.keys.includes(lastKey)
+  return hasLast && page.items.length < Math.max(size, 2) ? 'end' : 'other'
 }
 
 /** A page whose items have been read into rows. */

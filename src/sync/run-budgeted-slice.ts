@@ -7,7 +7,7 @@ import { isAt } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { commitUnderLease, createBatchLoader } from './batch-loader.ts'
 import type { ReadPage } from './budgeted-progress.ts'
-import { addPage, beginSlice, isLastPage, judgeRefusedPage, judgeRepeatedPage, readItems } from './budgeted-progress.ts'
+import { addPage, beginSlice, isLastPage, judgeEnd, readItems } from './budgeted-progress.ts'
 import { judgeReading } from './judge-walk.ts'
 import { pageIgnored } from './read-pages.ts'
 import { checkItems, openSliceLog, recordPresentFields, shortfall, writeFailure } from './record-slice.ts'
@@ -121,9 +121,9 @@ async function continueReading(work: Work): Promise<'end' | 'moved'> {
     if (page.items.length === 0) return 'end'
     const isLast = isLastPage(state, page)
     if (isLast || (page.keys.length > 0 && page.keys.every((key) => state.keys.has(key)))) {
-      const meaning = await judgeRepeatedPage(state, readPage)
-      if (meaning !== 'other') return meaning
-      if (isLast) throw pageIgnored(requests, page, state.pagesRead + 1, state.pagesRead)
+      const meaning = await judgeEnd(state, readPage)
+      if (meaning === 'end') return 'end'
+      if (isLast && meaning === 'other') throw pageIgnored(requests, page, state.pagesRead + 1, state.pagesRead)
       return 'moved'
     }
     // A row that comes again is a real duplicate, or the list has moved since the previous page.
@@ -134,8 +134,8 @@ async function continueReading(work: Work): Promise<'end' | 'moved'> {
   let next: Awaited<ReturnType<typeof readOn>> = 'more'
   if (initial.pagesRead > 0) {
     const isRefused = initial.refused?.page === initial.pagesRead + 1
-    if ((!isRefused || initial.lastPageKeys.length < requests.pageSize) && (await hasMoved())) next = 'moved'
-    else if (isRefused) next = await judgeRefusedPage(initial, readPage)
+    if (await hasMoved()) next = 'moved'
+    else if (isRefused && (await judgeEnd(initial, readPage)) === 'end') next = 'end'
   }
   while (next === 'more') next = await readOn()
   return next

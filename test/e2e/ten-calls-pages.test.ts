@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
 import {
   changedRows,
-  ignoredPage,
   jsonBody,
   meanwhile,
   missingRow,
@@ -28,6 +29,8 @@ const readIds = async () => {
     select record_id as id from livehouse.watch_records`.execute(account.database.db)
   return new Set(rows.map(({ id }) => id))
 }
+
+const idOf = (item: unknown) => String(Object(item).record_id)
 
 test('neither a page that lacks a row or the times, nor one that is null or another one once, ends the list', async () => {
   account.setRecords(500)
@@ -65,7 +68,7 @@ test.each([
   account.setRecords(250)
   const { emulator } = account
   const rows = newestFirst()
-  const isWithheld = (item: unknown) => withheld.some((row) => rows[row]?.recordId === String(Object(item).record_id))
+  const isWithheld = (item: unknown) => withheld.some((row) => rows[row]?.recordId === idOf(item))
   emulator.faults.push({ effect: withheldRows(isWithheld) })
   emulator.faults.push({ effect: refusal(400009), endpoint: 'userRecords', page })
   expect(await runForDays(1)).toMatchObject({ code: 4 })
@@ -76,14 +79,23 @@ test.each([
   expect((await readIds()).size).toBe(250 - withheld.length)
 })
 
-test('a list with an unreadable record on its last page ends where pages past it are refused', async () => {
+test('a refused page is not the end where every smaller page would end with the last row', async () => {
+  account.setRecords(16)
+  account.emulator.faults.push({ effect: clampedTo(4), endpoint: 'userRecords' })
+  account.emulator.faults.push({ effect: refusal(400009), endpoint: 'userRecords', page: 4, times: 1 })
+  expect(await runForDays()).toMatchObject({ code: 0 })
+  expect((await readIds()).size).toBe(16)
+})
+
+test.each<[string, (id?: string) => FaultEffect]>([
+  ['an unreadable', (id) => changedRows((item) => (idOf(item) === id ? { ...Object(item), record_id: 'x' } : item))],
+  ['a withheld', (id) => withheldRows((item) => idOf(item) === id)],
+])('a list with %s record on its last page ends where pages past it are refused', async (_what, effectOn) => {
   account.setRecords(250)
   account.emulator.switches.beyondLastPage = 'error'
-  const id = newestFirst()[220]?.recordId
-  const spoil = (item: unknown) => (String(Object(item).record_id) === id ? { ...Object(item), record_id: 'x' } : item)
-  account.emulator.faults.push({ effect: changedRows(spoil), endpoint: 'userRecords' })
+  account.emulator.faults.push({ effect: effectOn(newestFirst()[220]?.recordId), endpoint: 'userRecords' })
   await runForDays(5)
-  expect(account.callsByDay()).toHaveLength(2)
+  expect(account.callsByDay()).toEqual([4, 3])
   expect((await readIds()).size).toBe(249)
 })
 
@@ -97,12 +109,14 @@ test('a service that filters by the dates of a range does not ignore the filter'
 })
 
 test.each([
-  ['the page parameter', 100],
-  ['the page parameter and the page size', 20],
-])('a service that ignores %s is an error, not the end of the list', async (_what, pageSize) => {
+  ['the page parameter', {}],
+  ['the page parameter and the page size', { pageSize: 20 }],
+])('a service that ignores %s is an error, not the end of the list', async (_what, served) => {
   account.setRecords(950)
-  account.emulator.faults.push({ effect: ignoredPage(), endpoint: 'userRecords' })
-  account.emulator.faults.push({ effect: clampedTo(pageSize), endpoint: 'userRecords' })
+  const effect = { name: 'ignored', query: (asked: ListQuery) => ({ ...asked, page: 1, ...served }) }
+  account.emulator.faults.push({ effect, endpoint: 'userRecords' })
+  const withheldId = newestFirst()[50]?.recordId
+  account.emulator.faults.push({ effect: withheldRows((item) => idOf(item) === withheldId) })
   expect(await runForDays()).toMatchObject({ code: 3, errors: [{ code: 'paging.ignored' }] })
 })
 
