@@ -13,12 +13,12 @@ type Admits = (nowMs: number) => boolean
 
 /** How services may count calls. */
 const serviceKinds = {
-  /** A bucket that holds one second's calls. */
+  /** A bucket that holds one second's calls, one at least. */
   bucket: (limit: number): Admits => {
-    let tokens = limit
+    let tokens = Math.max(1, limit)
     let filledAt: number | undefined
     return (now) => {
-      tokens = Math.min(limit, tokens + ((now - (filledAt ?? now)) / 1000) * limit)
+      tokens = Math.min(Math.max(1, limit), tokens + ((now - (filledAt ?? now)) / 1000) * limit)
       filledAt = now
       if (tokens < 1) return false
       tokens -= 1
