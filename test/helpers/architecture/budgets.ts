@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1749,
   store: 2742,
   streams: 101 + 68 * allStreams.length,
-  sync: 5332,
+  sync: 5307,
   transform: 246,
   web: 2793,
   // The files outside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** The total is less than the folders may have together, because they do not all grow at once. */
-export const MOST_LINES = { src: 31_707 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 31_682 + 128 * allStreams.length, test: 24_000 }
